@@ -1,0 +1,106 @@
+/**
+ * What the HTTP door asks of the scope's objects: the remote methods it may call, as types only.
+ * The objects implement these; nothing here runs.
+ */
+import type { z } from "zod";
+import type { Result } from "../domain/refusal.ts";
+import type {
+  agentView,
+  ApprovalView,
+  Caller,
+  CallerRole,
+  deadLetterView,
+  Decision,
+  EventView,
+  Page,
+  queueView,
+  repoView,
+  TaskInput,
+  TaskSummary,
+  TaskView,
+  tokenView,
+} from "../domain/view.ts";
+
+export type AgentView = z.infer<typeof agentView>;
+export type QueueView = z.infer<typeof queueView>;
+export type DeadLetterView = z.infer<typeof deadLetterView>;
+export type RepoView = z.infer<typeof repoView>;
+export type TokenView = z.infer<typeof tokenView>;
+export interface PageQuery {
+  readonly limit: number;
+  readonly cursor: string | null;
+}
+/** `Idempotency-Key` with the SHA-256 of the canonical body. */
+export interface Idempotency {
+  readonly route: string;
+  readonly key: string;
+  readonly body_hash: string;
+}
+/** `replay`: this answer was given before for the same key. */
+export interface Created<T> {
+  readonly body: T;
+  readonly replay: boolean;
+}
+
+/** RuntimeObject, addressed by the name `<scope>/runtime`. All hashes are SHA-256 in lower-case hex. */
+export interface RuntimeDoor {
+  /** Makes the scope, once; a second call with the same arguments changes nothing. */
+  initScope(input: { scope_id: string; name: string; token_id: string; token_hash: string }): Promise<Result<{ scope_id: string; name: string }>>;
+  /** Null when no live token or session has that hash. `scope_id` is the object's own name, checked against it. */
+  authenticate(scope_id: string, secret_hash: string): Promise<Caller | null>;
+
+  createTask(caller: Caller, input: TaskInput & { register_repo: boolean }, idempotency: Idempotency | null): Promise<Result<Created<TaskView>>>;
+  tasks(caller: Caller, query: PageQuery & { status: string | null }): Promise<Result<Page<TaskSummary>>>;
+  task(caller: Caller, task_id: string): Promise<Result<TaskView>>;
+  taskEvents(caller: Caller, task_id: string, query: PageQuery): Promise<Result<Page<EventView>>>;
+  /** R2 keys of the task's patches, newest attempt of each item last. */
+  patchKeys(caller: Caller, task_id: string): Promise<Result<{ attempt_id: string; key: string; bytes: number }[]>>;
+  cancelTask(caller: Caller, task_id: string, reason: string): Promise<Result<TaskView>>;
+  /** A person's further words on a task; they go to the proxy as a `user_message`. */
+  addMessage(caller: Caller, task_id: string, text: string): Promise<Result<{ message_id: string }>>;
+
+  approvals(caller: Caller, query: PageQuery & { status: string | null }): Promise<Result<Page<ApprovalView>>>;
+  approval(caller: Caller, approval_id: string): Promise<Result<ApprovalView>>;
+  decide(caller: Caller, approval_id: string, decision: Decision): Promise<Result<ApprovalView>>;
+
+  repos(caller: Caller): Promise<Result<RepoView[]>>;
+  addRepo(caller: Caller, repo: { url: string; default_ref: string }): Promise<Result<RepoView>>;
+  removeRepo(caller: Caller, url: string): Promise<Result<{ url: string }>>;
+  /** Whether a repository is registered: asked before anything is fetched from it. */
+  hasRepo(caller: Caller, url: string): Promise<boolean>;
+
+  tokens(caller: Caller): Promise<Result<TokenView[]>>;
+  addToken(caller: Caller, input: { id: string; name: string; role: CallerRole; secret_hash: string }): Promise<Result<TokenView>>;
+  revokeToken(caller: Caller, id: string): Promise<Result<TokenView>>;
+  /** One use; `path` is what it opens. `path: "/"` is a sign-in link, admin only, 15 minutes; others 30 s. */
+  addTicket(caller: Caller, input: { ticket_hash: string; path: string }): Promise<Result<{ expires_at: string }>>;
+  redeemTicket(scope_id: string, input: { ticket_hash: string; path: string }): Promise<Result<Caller>>;
+  /** Turns a sign-in ticket into a session in one transaction. */
+  openSession(scope_id: string, input: { ticket_hash: string; session_id: string; session_hash: string }): Promise<Result<Caller>>;
+  closeSession(caller: Caller): Promise<Result<null>>;
+
+  agents(caller: Caller): Promise<Result<AgentView[]>>;
+  agent(caller: Caller, name: string): Promise<Result<AgentView>>;
+  agentTransitions(caller: Caller, name: string): Promise<Result<{ from: string; event: string; to: string; reason: string; at: string }[]>>;
+  queues(caller: Caller): Promise<Result<QueueView[]>>;
+  queue(caller: Caller, name: string): Promise<Result<QueueView>>;
+  deadLetters(caller: Caller, name: string): Promise<Result<DeadLetterView[]>>;
+
+  /** Events with seq > after, oldest first. `reset` when `after` is older than what is kept. Waits up to `wait_ms` when there are none. */
+  events(caller: Caller, query: { after: number | null; limit: number; types: string[] | null; wait_ms: number }): Promise<Result<{ events: EventView[]; last_seq: number; reset: number | null }>>;
+  /** Which agent object holds the log of an attempt, for the terminal. */
+  attemptAgent(caller: Caller, attempt_id: string): Promise<Result<{ agent: string }>>;
+  policy(caller: Caller): Promise<Result<{ version: number; policy_hash: string; policy: unknown }>>;
+
+  /** WebSocket upgrades: the door has authenticated; the caller travels in the header `x-countersign-caller` (JSON), which the door always sets itself. */
+  fetch(request: Request): Promise<Response>;
+}
+
+/** AgentObject, addressed by `<scope>/<name>`. */
+export interface AgentDoor {
+  /** WebSocket of an attempt's output: `?attempt=<id>&from=<offset>`; binary frames are bytes, text frames JSON. */
+  fetch(request: Request): Promise<Response>;
+  queueView(scope_id: string): Promise<QueueView>;
+  deadLetters(scope_id: string): Promise<DeadLetterView[]>;
+  transitions(scope_id: string): Promise<{ from: string; event: string; to: string; reason: string; at: string }[]>;
+}
