@@ -49,6 +49,8 @@ export const limits = {
 
   request_body_bytes: 1024 * 1024,
   plan_bytes: 256 * 1024,
+  /** Largest plan that travels inside a message, counted as JSON. */
+  plan_inline_bytes: 80 * 1024,
   plan_items: 100,
   plan_steps: 64,
   patch_bytes: 10 * 1024 * 1024,

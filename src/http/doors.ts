@@ -5,12 +5,12 @@
 import type { z } from "zod";
 import type { Result } from "../domain/refusal.ts";
 import type {
-  agentView,
   ApprovalView,
+  agentView,
   Caller,
   CallerRole,
-  deadLetterView,
   Decision,
+  deadLetterView,
   EventView,
   Page,
   queueView,
@@ -45,11 +45,20 @@ export interface Created<T> {
 /** RuntimeObject, addressed by the name `<scope>/runtime`. All hashes are SHA-256 in lower-case hex. */
 export interface RuntimeDoor {
   /** Makes the scope, once; a second call with the same arguments changes nothing. */
-  initScope(input: { scope_id: string; name: string; token_id: string; token_hash: string }): Promise<Result<{ scope_id: string; name: string }>>;
+  initScope(input: {
+    scope_id: string;
+    name: string;
+    token_id: string;
+    token_hash: string;
+  }): Promise<Result<{ scope_id: string; name: string }>>;
   /** Null when no live token or session has that hash. `scope_id` is the object's own name, checked against it. */
   authenticate(scope_id: string, secret_hash: string): Promise<Caller | null>;
 
-  createTask(caller: Caller, input: TaskInput & { register_repo: boolean }, idempotency: Idempotency | null): Promise<Result<Created<TaskView>>>;
+  createTask(
+    caller: Caller,
+    input: TaskInput & { register_repo: boolean },
+    idempotency: Idempotency | null,
+  ): Promise<Result<Created<TaskView>>>;
   tasks(caller: Caller, query: PageQuery & { status: string | null }): Promise<Result<Page<TaskSummary>>>;
   task(caller: Caller, task_id: string): Promise<Result<TaskView>>;
   taskEvents(caller: Caller, task_id: string, query: PageQuery): Promise<Result<Page<EventView>>>;
@@ -70,24 +79,36 @@ export interface RuntimeDoor {
   hasRepo(caller: Caller, url: string): Promise<boolean>;
 
   tokens(caller: Caller): Promise<Result<TokenView[]>>;
-  addToken(caller: Caller, input: { id: string; name: string; role: CallerRole; secret_hash: string }): Promise<Result<TokenView>>;
+  addToken(
+    caller: Caller,
+    input: { id: string; name: string; role: CallerRole; secret_hash: string },
+  ): Promise<Result<TokenView>>;
   revokeToken(caller: Caller, id: string): Promise<Result<TokenView>>;
   /** One use; `path` is what it opens. `path: "/"` is a sign-in link, admin only, 15 minutes; others 30 s. */
   addTicket(caller: Caller, input: { ticket_hash: string; path: string }): Promise<Result<{ expires_at: string }>>;
   redeemTicket(scope_id: string, input: { ticket_hash: string; path: string }): Promise<Result<Caller>>;
   /** Turns a sign-in ticket into a session in one transaction. */
-  openSession(scope_id: string, input: { ticket_hash: string; session_id: string; session_hash: string }): Promise<Result<Caller>>;
+  openSession(
+    scope_id: string,
+    input: { ticket_hash: string; session_id: string; session_hash: string },
+  ): Promise<Result<Caller>>;
   closeSession(caller: Caller): Promise<Result<null>>;
 
   agents(caller: Caller): Promise<Result<AgentView[]>>;
   agent(caller: Caller, name: string): Promise<Result<AgentView>>;
-  agentTransitions(caller: Caller, name: string): Promise<Result<{ from: string; event: string; to: string; reason: string; at: string }[]>>;
+  agentTransitions(
+    caller: Caller,
+    name: string,
+  ): Promise<Result<{ from: string; event: string; to: string; reason: string; at: string }[]>>;
   queues(caller: Caller): Promise<Result<QueueView[]>>;
   queue(caller: Caller, name: string): Promise<Result<QueueView>>;
   deadLetters(caller: Caller, name: string): Promise<Result<DeadLetterView[]>>;
 
   /** Events with seq > after, oldest first. `reset` when `after` is older than what is kept. Waits up to `wait_ms` when there are none. */
-  events(caller: Caller, query: { after: number | null; limit: number; types: string[] | null; wait_ms: number }): Promise<Result<{ events: EventView[]; last_seq: number; reset: number | null }>>;
+  events(
+    caller: Caller,
+    query: { after: number | null; limit: number; types: string[] | null; wait_ms: number },
+  ): Promise<Result<{ events: EventView[]; last_seq: number; reset: number | null }>>;
   /** Which agent object holds the log of an attempt, for the terminal. */
   attemptAgent(caller: Caller, attempt_id: string): Promise<Result<{ agent: string }>>;
   policy(caller: Caller): Promise<Result<{ version: number; policy_hash: string; policy: unknown }>>;

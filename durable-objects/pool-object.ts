@@ -1,0 +1,57 @@
+/** The deployment's executor slots, as leases: one object, asked before work is claimed. [POOL-*] */
+import { DurableObject } from "cloudflare:workers";
+import { mayTakeSlot } from "../src/domain/pool.ts";
+import { limits } from "../src/limits.ts";
+import type { RemotePool } from "./remote.ts";
+import { applySchema, durableSql, type Sql } from "./sql.ts";
+
+const poolSchema = [
+  `CREATE TABLE slots (holder TEXT PRIMARY KEY, scope TEXT NOT NULL, expires_at INTEGER NOT NULL);
+   CREATE TABLE waiting (scope TEXT PRIMARY KEY, since INTEGER NOT NULL, seen_at INTEGER NOT NULL);`,
+];
+/** A scope that has not asked again for this long is not waiting any more. */
+const waitingForgottenMs = 60_000;
+
+export class PoolObject extends DurableObject<unknown> implements RemotePool {
+  readonly #sql: Sql;
+  constructor(ctx: DurableObjectState, env: unknown) {
+    super(ctx, env);
+    this.#sql = durableSql(ctx);
+    applySchema(this.#sql, "pool", poolSchema);
+  }
+
+  /** `holder` is `<scope>/<agent>`; one that has a slot keeps it. */
+  async acquire(scope: string, holder: string): Promise<boolean> {
+    const now = Date.now();
+    return this.#sql.transaction(() => {
+      this.#sql.run("DELETE FROM slots WHERE expires_at <= ?", now);
+      this.#sql.run("DELETE FROM waiting WHERE seen_at <= ?", now - waitingForgottenMs);
+      const has = this.#sql.one("SELECT 1 AS found FROM slots WHERE holder = ?", holder) !== null;
+      if (!has) {
+        this.#sql.run(
+          "INSERT INTO waiting (scope, since, seen_at) VALUES (?1, ?2, ?2) ON CONFLICT (scope) DO UPDATE SET seen_at = ?2",
+          ...[scope, now],
+        );
+        const facts = this.#sql.one<{ used: number; mine: number; before: number }>(
+          `SELECT (SELECT count(*) FROM slots) AS used, (SELECT count(*) FROM slots WHERE scope = ?1) AS mine,
+             (SELECT count(*) FROM waiting WHERE scope <> ?1 AND since < (SELECT since FROM waiting WHERE scope = ?1)) AS before`,
+          scope,
+        );
+        const free = mayTakeSlot({
+          slots: limits.deployment_slots,
+          used: facts?.used ?? 0,
+          scope_slots: limits.scope_slots,
+          used_by_scope: facts?.mine ?? 0,
+          waiting_before: facts?.before ?? 0,
+        });
+        if (!free) return false;
+        this.#sql.run("DELETE FROM waiting WHERE scope = ?", scope);
+      }
+      this.#sql.run("INSERT OR REPLACE INTO slots (holder, scope, expires_at) VALUES (?, ?, ?)", holder, scope, now + limits.lease_ms);
+      return true;
+    });
+  }
+  async release(holder: string): Promise<void> {
+    this.#sql.transaction(() => this.#sql.run("DELETE FROM slots WHERE holder = ?", holder));
+  }
+}

@@ -1,0 +1,180 @@
+/**
+ * A plan that arrived: held to its rules, stored as the exact bytes it came in, and put before a person. [PLAN-R*]
+ */
+import { cardTitle, emptyCard } from "../../src/domain/approval.ts";
+import { sha256Hex } from "../../src/domain/canonical.ts";
+import { derivedId } from "../../src/domain/ids.ts";
+import type { Message } from "../../src/domain/message.ts";
+import { parsePlan, type Plan } from "../../src/domain/plan.ts";
+import { isFinal } from "../../src/domain/task.ts";
+import { contentHash } from "../../src/domain/token.ts";
+import type { Card } from "../../src/domain/view.ts";
+import { planResult } from "../../src/agents/planner.ts";
+import type { ApprovalRow, ItemRow, PlanRow, TaskRow } from "./rows.ts";
+import { itemSubject } from "./tokens.ts";
+import type { Tx } from "./tx.ts";
+
+/** Takes a `plan_result` seen on the bus. */
+export function acceptPlan(tx: Tx, task: TaskRow, message: Message): void {
+  if (isFinal(task.status)) return;
+  if (message.error_code !== null || message.plan_markdown === null) return planFailed(tx, task, message);
+  const payload = planResult.safeParse(message.payload);
+  const plan = parsePlan(message.plan_markdown);
+  if (!plan.ok || !payload.success) {
+    const first = plan.ok ? "it names no commit" : `line ${plan.problems[0]?.line}: ${plan.problems[0]?.message}`;
+    tx.finish(task, "failed", { reason: `The plan that came back is not valid: ${first}`, error_code: "tool_failure" });
+    return;
+  }
+  storePlan(tx, task, { cause: message.message_id, markdown: message.plan_markdown, base_commit: payload.data.base_commit, plan: plan.plan });
+}
+
+/** Puts a plan in review. An earlier version, its card and its tokens give way to it. */
+export function storePlan(
+  tx: Tx,
+  task: TaskRow,
+  given: { cause: string; markdown: string; base_commit: string; plan: Plan },
+): void {
+  const { rows } = tx;
+  const earlier = rows.plans.ofTask(task.id);
+  for (const plan of earlier) if (plan.status === "in_review") rows.plans.put({ ...plan, status: "superseded" });
+  for (const card of rows.approvals.ofTask(task.id)) if (card.status === "pending") tx.supersede(card, "a newer plan came");
+
+  const { plan } = given;
+  const id = `p${derivedId(given.cause, "plan", 0).slice(0, 15)}`;
+  const stored = rows.plans.put({
+    id,
+    task_id: task.id,
+    version: earlier.length + 1,
+    status: "in_review",
+    title: plan.title,
+    goal: plan.goal,
+    plan_hash: sha256Hex(given.markdown),
+    markdown: given.markdown,
+    base_commit: given.base_commit,
+    environment: plan.environment,
+    minutes: plan.budget.minutes,
+  });
+  const routed = { ...task, routed: true, base_commit: given.base_commit };
+  const items = plan.items.map((spec, ord) => {
+    const item: ItemRow = {
+      id: `${id}.${spec.id}`,
+      task_id: task.id,
+      plan_id: id,
+      ord,
+      spec,
+      item_hash: "",
+      state: "slung",
+      outcome: "open",
+      attempts: 0,
+      counted: 0,
+      uncounted: 0,
+      extra: 0,
+      consulted: false,
+      guidance: [],
+      grant: null,
+    };
+    const subject = itemSubject(tx.scope.scope_id, routed, stored, item);
+    return rows.items.put({ ...item, item_hash: subject.type === "work_item" ? subject.item_hash : "" });
+  });
+  tx.event("plan_ready", task, { surfaces: ["review"], detail: plan.title, plan_id: id, version: stored.version });
+  ask(tx, routed, { cause: given.cause, card: planCard(tx, routed, stored, plan, items), rule: "plans are approved by a person", plan_id: id });
+  tx.touch(routed);
+}
+
+function planFailed(tx: Tx, task: TaskRow, message: Message): void {
+  const plan = tx.rows.plans.ofTask(task.id).at(-1);
+  if (plan === undefined) {
+    tx.finish(task, "failed", { reason: message.content, error_code: message.error_code ?? "tool_failure" });
+    return;
+  }
+  const changes = tx.rows.approvals.ofTask(task.id).findLast((card) => card.kind === "plan")?.decisions.at(-1)?.comment;
+  const card: Card = {
+    ...emptyCard({
+      kind: "escalation",
+      title: cardTitle("escalation", task, plan.title),
+      why: "The plan could not be revised. Approve to review the same plan again, or deny to end the task.",
+      repo: task.repo,
+      taint: task.taint,
+      policy_hash: tx.scope.policy_hash,
+      requested_by: "planner",
+    }),
+    plan_hash: plan.plan_hash,
+    facts: [message.content, ...(changes ? [`Changes asked for: ${changes}`] : [])],
+  };
+  ask(tx, task, { cause: message.message_id, card, rule: "no rung of the ladder is left", plan_id: plan.id });
+  tx.touch(task);
+}
+
+function planCard(tx: Tx, task: TaskRow, stored: PlanRow, plan: Plan, items: readonly ItemRow[]): Card {
+  return {
+    ...emptyCard({
+      kind: "plan",
+      title: cardTitle("plan", task, plan.title),
+      why: "Nothing of a plan runs before a person has approved it.",
+      repo: task.repo,
+      taint: task.taint,
+      policy_hash: tx.scope.policy_hash,
+      requested_by: task.created_by,
+    }),
+    base_commit: stored.base_commit,
+    publishes: task.branch,
+    plan_hash: stored.plan_hash,
+    environment: stored.environment,
+    items: items.map(({ spec, item_hash }) => ({
+      id: spec.id,
+      item_hash,
+      title: spec.title,
+      runner: spec.runner,
+      depends_on: [...spec.depends_on],
+      grants: {
+        tools: [...spec.allow.tools],
+        paths: [...spec.allow.paths],
+        commands: [...spec.allow.commands],
+        hosts: [...spec.allow.hosts],
+        secrets: [...spec.allow.secrets],
+      },
+      protect: [...spec.protect],
+      verify: spec.verify === "none" ? [] : spec.verify.map((check) => [...check.run]),
+      steps: [...spec.steps],
+      max_attempts: spec.max_attempts,
+    })),
+    budget: plan.budget,
+  };
+}
+
+/** Puts a card before a person. The same cause asks once. */
+export function ask(
+  tx: Tx,
+  task: TaskRow,
+  asked: { cause: string; card: Card; rule: string } & Partial<Pick<ApprovalRow, "plan_id" | "work_item_id" | "attempt_id" | "call_id" | "message_id">>,
+): ApprovalRow {
+  const { card } = asked;
+  const id = `a${derivedId(asked.cause, `card:${card.kind}`, 0).slice(0, 15)}`;
+  const known = tx.rows.approvals.get(id);
+  if (known !== null) return known;
+  const row = tx.rows.approvals.put({
+    id,
+    kind: card.kind,
+    task_id: task.id,
+    agent_id: card.requested_by,
+    tool_name: card.tool?.name ?? null,
+    arguments: card.tool?.arguments ?? null,
+    requested_at: tx.at,
+    status: "pending",
+    resolved_at: null,
+    card,
+    content_hash: contentHash(card),
+    rule: asked.rule,
+    decisions: [],
+    life: "requested",
+    plan_id: asked.plan_id ?? null,
+    work_item_id: asked.work_item_id ?? null,
+    attempt_id: asked.attempt_id ?? null,
+    call_id: asked.call_id ?? null,
+    message_id: asked.message_id ?? null,
+  });
+  const about = { approval_id: id, kind: card.kind, content_hash: row.content_hash };
+  tx.audit("approval", task, { actor: "approval_engine", decision: "requested", reason: asked.rule, details: about });
+  tx.event("approval_requested", task, { surfaces: ["review"], detail: card.title, ...about });
+  return row;
+}

@@ -1,0 +1,241 @@
+/**
+ * What a scope remembers of its tasks: one table a noun, each row a document parsed by its schema when it is
+ * read. Columns beside the document exist only to find it. [ROW-*]
+ */
+import { z } from "zod";
+import { lifeStates } from "../../src/domain/approval.ts";
+import { errorCode, taint } from "../../src/domain/message.ts";
+import { patchRef, suspension } from "../../src/domain/result.ts";
+import {
+  approvalKinds,
+  approvalView,
+  attemptStates,
+  budget,
+  checkView,
+  itemStates,
+  phases,
+  phaseView,
+  taskStatuses,
+  verdicts,
+} from "../../src/domain/view.ts";
+import { environment, planItem } from "../../src/domain/plan-shape.ts";
+import type { Sql } from "../sql.ts";
+
+export const taskRow = z.strictObject({
+  id: z.string(),
+  trace_id: z.string(),
+  title: z.string(),
+  description: z.string(),
+  repo: z.string(),
+  ref: z.string(),
+  labels: z.array(z.string()),
+  budget: budget.nullable(),
+  taint,
+  status: z.enum(taskStatuses),
+  waiting_on: z.enum(approvalKinds).nullable(),
+  phase: z.enum(phases).nullable(),
+  routed: z.boolean(),
+  /** Grows with every change; statuses carry it so that an older one is ignored. */
+  version: z.number().int(),
+  words_version: z.number().int(),
+  base_commit: z.string().nullable(),
+  /** The task's branch: where it is and the bundle that brings it. Null until the first merge. */
+  tip: z.strictObject({ commit: z.string(), bundle_key: z.string() }).nullable(),
+  branch: z.string(),
+  publishing: z.strictObject({ verification_id: z.string(), tries: z.number().int() }).nullable(),
+  published: z.string().nullable(),
+  created_by: z.string(),
+  created_at: z.string(),
+  updated_at: z.string(),
+  ended_at: z.string().nullable(),
+  error_code: errorCode.nullable(),
+  reason: z.string().nullable(),
+});
+export type TaskRow = z.infer<typeof taskRow>;
+
+export const planRow = z.strictObject({
+  id: z.string(),
+  task_id: z.string(),
+  version: z.number().int(),
+  status: z.enum(["in_review", "approved", "denied", "superseded"]),
+  title: z.string(),
+  goal: z.string(),
+  plan_hash: z.string(),
+  markdown: z.string(),
+  base_commit: z.string(),
+  environment,
+  minutes: z.number().nullable(),
+});
+export type PlanRow = z.infer<typeof planRow>;
+
+/** A token as it stands: its JWS and how far it has come. */
+export const grantRow = z.strictObject({ jws: z.string(), approval_id: z.string(), life: z.enum(lifeStates), void_reason: z.string().nullable() });
+export const itemRow = z.strictObject({
+  id: z.string(),
+  task_id: z.string(),
+  plan_id: z.string(),
+  ord: z.number().int(),
+  /** The item with its defaults, as it was hashed. */
+  spec: planItem,
+  item_hash: z.string(),
+  state: z.enum(itemStates),
+  outcome: z.enum(["open", "done", "failed", "blocked"]),
+  attempts: z.number().int(),
+  counted: z.number().int(),
+  uncounted: z.number().int(),
+  /** Attempts a person added from an escalation. */
+  extra: z.number().int(),
+  consulted: z.boolean(),
+  guidance: z.array(z.string()),
+  grant: grantRow.nullable(),
+});
+export type ItemRow = z.infer<typeof itemRow>;
+
+export const attemptRow = z.strictObject({
+  id: z.string(),
+  task_id: z.string(),
+  work_item_id: z.string(),
+  number: z.number().int(),
+  state: z.enum(attemptStates),
+  agent: z.string().nullable(),
+  baseline: z.string(),
+  bundle_key: z.string().nullable(),
+  entry: z.number().int(),
+  message_id: z.string(),
+  lease: z.strictObject({ lease_id: z.string(), epoch: z.number().int() }).nullable(),
+  error_code: errorCode.nullable(),
+  detail: z.string().nullable(),
+  started_at: z.string().nullable(),
+  ended_at: z.string().nullable(),
+  patch: patchRef.nullable(),
+  suspension: suspension.nullable(),
+  /** A person let this result pass although it left its bounds. */
+  gate_passed: z.boolean(),
+});
+export type AttemptRow = z.infer<typeof attemptRow>;
+
+export const verificationRow = z.strictObject({
+  id: z.string(),
+  task_id: z.string(),
+  attempt_id: z.string(),
+  round: z.number().int(),
+  state: z.enum(["open", "done", "void"]),
+  parent: z.string(),
+  verdict: z.enum(verdicts).nullable(),
+  detail: z.string(),
+  checks: z.array(checkView),
+  commit: z.string().nullable(),
+});
+export type VerificationRow = z.infer<typeof verificationRow>;
+
+export const approvalRow = approvalView.extend({
+  life: z.enum(lifeStates),
+  /** What the decision is about. */
+  plan_id: z.string().nullable(),
+  work_item_id: z.string().nullable(),
+  attempt_id: z.string().nullable(),
+  call_id: z.string().nullable(),
+  message_id: z.string().nullable(),
+});
+export type ApprovalRow = z.infer<typeof approvalRow>;
+
+export const callRow = z.strictObject({
+  id: z.string(),
+  task_id: z.string(),
+  attempt_id: z.string(),
+  call_id: z.string(),
+  tool: z.string(),
+  arguments: z.string(),
+  state: z.enum(["intent", "waiting", "allowed", "settled", "refused", "void"]),
+  rule: z.string(),
+  reason: z.string(),
+  tree: z.string().nullable(),
+  grant: grantRow.nullable(),
+  outcome: z.string().nullable(),
+});
+export type CallRow = z.infer<typeof callRow>;
+
+export const phaseRow = phaseView.extend({ id: z.string(), task_id: z.string() });
+export type PhaseRow = z.infer<typeof phaseRow>;
+
+/** Work to call off at an agent: kept until the agent has answered. */
+export const killRow = z.strictObject({ id: z.string(), task_id: z.string(), agent: z.string(), owner: z.string(), next_at: z.number(), tries: z.number().int() });
+export type KillRow = z.infer<typeof killRow>;
+
+const nouns = ["tasks", "plans", "items", "attempts", "verifications", "approvals", "calls", "phases", "kills"] as const;
+type Noun = (typeof nouns)[number];
+
+export const rowsSchema: readonly string[] = nouns.flatMap((noun) => [
+  `CREATE TABLE ${noun} (seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, task_id TEXT NOT NULL, status TEXT NOT NULL, doc TEXT NOT NULL)`,
+  `CREATE INDEX ${noun}_task ON ${noun} (task_id)`,
+  `CREATE INDEX ${noun}_status ON ${noun} (status, seq)`,
+]);
+
+/** One noun's rows. `put` writes the whole document; ids and tasks never change. */
+export class Rows<T extends { id: string }> {
+  readonly #sql: Sql;
+  readonly #noun: Noun;
+  readonly #schema: z.ZodType<T>;
+  readonly #key: (row: T) => { task_id: string; status: string };
+  constructor(sql: Sql, noun: Noun, schema: z.ZodType<T>, key: (row: T) => { task_id: string; status: string }) {
+    this.#sql = sql;
+    this.#noun = noun;
+    this.#schema = schema;
+    this.#key = key;
+  }
+  #read(rows: { doc: string }[]): T[] {
+    return rows.map((row) => this.#schema.parse(JSON.parse(row.doc)));
+  }
+  get(id: string): T | null {
+    return this.#read(this.#sql.all(`SELECT doc FROM ${this.#noun} WHERE id = ?`, id))[0] ?? null;
+  }
+  put(row: T): T {
+    const { task_id, status } = this.#key(row);
+    this.#sql.run(
+      `INSERT INTO ${this.#noun} (id, task_id, status, doc) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET status = excluded.status, doc = excluded.doc`,
+      ...[row.id, task_id, status, JSON.stringify(row)],
+    );
+    return row;
+  }
+  remove(id: string): void {
+    this.#sql.run(`DELETE FROM ${this.#noun} WHERE id = ?`, id);
+  }
+  ofTask(task_id: string): T[] {
+    return this.#read(this.#sql.all(`SELECT doc FROM ${this.#noun} WHERE task_id = ? ORDER BY seq`, task_id));
+  }
+  withStatus(status: string): T[] {
+    return this.#read(this.#sql.all(`SELECT doc FROM ${this.#noun} WHERE status = ? ORDER BY seq`, status));
+  }
+  all(): T[] {
+    return this.#read(this.#sql.all(`SELECT doc FROM ${this.#noun} ORDER BY seq`));
+  }
+  /** Newest first. `cursor` is the last id of the page before. */
+  page(status: string | null, limit: number, cursor: string | null): { items: T[]; next_cursor: string | null } {
+    const before = cursor === null ? null : (this.#sql.one<{ seq: number }>(`SELECT seq FROM ${this.#noun} WHERE id = ?`, cursor)?.seq ?? 0);
+    const found = this.#read(
+      this.#sql.all(
+        `SELECT doc FROM ${this.#noun} WHERE (?1 IS NULL OR status = ?1) AND (?2 IS NULL OR seq < ?2) ORDER BY seq DESC LIMIT ?3`,
+        ...[status, before, limit + 1],
+      ),
+    );
+    const items = found.slice(0, limit);
+    return { items, next_cursor: found.length > limit ? (items.at(-1)?.id ?? null) : null };
+  }
+}
+
+export function openRows(sql: Sql) {
+  const byTask = (status: (row: { status: string }) => string) => (row: { task_id: string; status: string }) => ({ task_id: row.task_id, status: status(row) });
+  const state = (row: { task_id: string; state: string }) => ({ task_id: row.task_id, status: row.state });
+  return {
+    tasks: new Rows<TaskRow>(sql, "tasks", taskRow, (row) => ({ task_id: row.id, status: row.status })),
+    plans: new Rows<PlanRow>(sql, "plans", planRow, byTask((row) => row.status)),
+    items: new Rows<ItemRow>(sql, "items", itemRow, state),
+    attempts: new Rows<AttemptRow>(sql, "attempts", attemptRow, state),
+    verifications: new Rows<VerificationRow>(sql, "verifications", verificationRow, state),
+    approvals: new Rows<ApprovalRow>(sql, "approvals", approvalRow, byTask((row) => row.status)),
+    calls: new Rows<CallRow>(sql, "calls", callRow, state),
+    phases: new Rows<PhaseRow>(sql, "phases", phaseRow, (row) => ({ task_id: row.task_id, status: row.outcome })),
+    kills: new Rows<KillRow>(sql, "kills", killRow, (row) => ({ task_id: row.task_id, status: "open" })),
+  };
+}
+export type ScopeRows = ReturnType<typeof openRows>;

@@ -1,0 +1,255 @@
+/**
+ * The hands of one transaction of a scope's runtime: its rows, its clock, and the records that every change
+ * leaves. Whoever changes something says so here, in the same commit. [INV-05]
+ */
+import { derivedId } from "../../src/domain/ids.ts";
+import { build, type ErrorCode, type Message, type MessageInput, type StatusPayload, type Surface } from "../../src/domain/message.ts";
+import type { Policy } from "../../src/domain/policy.ts";
+import type { QueueFacts } from "../../src/domain/queue.ts";
+import { isFinal, type Phase, phaseOf, phasePath, statusWhile } from "../../src/domain/task.ts";
+import type { AuditView } from "../../src/domain/view.ts";
+import type { AuditLog } from "../audit-log.ts";
+import type { DurableQueue } from "../durable-queue.ts";
+import type { EventLog, EventType } from "../event-log.ts";
+import type { Outbox } from "../outbox.ts";
+import type { TelemetryLog } from "../telemetry-log.ts";
+import type { AttemptRow, ScopeRows, TaskRow } from "./rows.ts";
+
+export interface ScopeStores {
+  readonly rows: ScopeRows;
+  readonly queue: DurableQueue;
+  readonly outbox: Outbox;
+  readonly audit: AuditLog;
+  readonly telemetry: TelemetryLog;
+  readonly events: EventLog;
+}
+export interface ScopeIdentity {
+  readonly scope_id: string;
+  readonly policy: Policy;
+  readonly policy_hash: string;
+  /** Whether a planner model is configured; without one the ladder's rungs that need it are passed over. */
+  readonly planner: boolean;
+}
+
+const openAttempts: readonly AttemptRow["state"][] = ["due", "running", "verifying", "merging"];
+export function isOpen(attempt: AttemptRow): boolean {
+  return openAttempts.includes(attempt.state);
+}
+export function isOver(attempt: AttemptRow): boolean {
+  return ["done", "failed", "crashed", "cancelled"].includes(attempt.state);
+}
+
+export class Tx {
+  readonly stores: ScopeStores;
+  readonly scope: ScopeIdentity;
+  readonly now: number;
+  /** The same moment, as it is written. */
+  readonly at: string;
+  constructor(stores: ScopeStores, scope: ScopeIdentity, now: number) {
+    this.stores = stores;
+    this.scope = scope;
+    this.now = now;
+    this.at = new Date(now).toISOString();
+  }
+  get rows(): ScopeRows {
+    return this.stores.rows;
+  }
+
+  audit(
+    event_type: AuditView["event_type"],
+    about: { trace_id: string; message_id?: string | null },
+    said: { actor?: AuditView["actor"]; decision: string; reason?: string | null; details?: Record<string, unknown> },
+  ): void {
+    const { scope_id } = this.scope;
+    this.stores.audit.append(
+      {
+        object: `${scope_id}/runtime`,
+        event_type,
+        trace_id: about.trace_id,
+        message_id: about.message_id ?? null,
+        scope_id,
+        actor: said.actor ?? "runtime",
+        decision: said.decision,
+        reason: said.reason ?? null,
+        details: said.details ?? {},
+      },
+      this.now,
+    );
+  }
+
+  event(
+    type: EventType,
+    task: Pick<TaskRow, "id" | "trace_id"> | null,
+    fields: { actor?: string; surfaces?: readonly Surface[]; detail?: string | null } & Record<string, unknown> = {},
+  ): void {
+    const { actor = "runtime", surfaces = ["activity"], detail = null, ...rest } = fields;
+    this.stores.events.append(
+      type,
+      {
+        ...rest,
+        scope_id: this.scope.scope_id,
+        task_id: task?.id ?? null,
+        trace_id: task?.trace_id ?? null,
+        actor,
+        surfaces: [...surfaces],
+        detail,
+      },
+      this.now,
+    );
+  }
+
+  facts(facts: QueueFacts): void {
+    for (const event of facts.audit) this.audit(event.event_type, event, { ...event, decision: event.decision ?? "" });
+    this.stores.telemetry.append(`${this.scope.scope_id}/runtime`, facts.telemetry, this.now);
+  }
+
+  /** A message of the runtime's about a task; `cause` and `index` make its id. */
+  message(
+    task: TaskRow,
+    cause: string,
+    fields: Pick<MessageInput, "message_kind" | "recipient" | "content"> & Partial<MessageInput>,
+  ): Message {
+    return build({
+      sender: "runtime",
+      task_id: task.id,
+      ...fields,
+      message_id: derivedId(cause, fields.message_kind, 0),
+      trace_id: task.trace_id,
+      scope_id: this.scope.scope_id,
+      taint: task.taint,
+      created_at: this.at,
+    });
+  }
+  send(message: Message): void {
+    this.stores.outbox.put(message, this.now);
+  }
+
+  /** Tells the proxy where execution stands. */
+  status(
+    task: TaskRow,
+    status: StatusPayload["status"],
+    said: { detail: string; attempt: AttemptRow | null; error_code?: ErrorCode | null; retryable?: boolean },
+  ): void {
+    const error_code = said.error_code ?? null;
+    const attempt_number = said.attempt?.number ?? 0;
+    const payload = {
+      status,
+      detail: said.detail,
+      attempt_number,
+      budget_remaining_tokens: null,
+      budget_remaining_usd: null,
+      version: task.version,
+    };
+    this.send(
+      this.message(task, `${task.id}.${task.version}.${said.attempt?.id ?? ""}`, {
+        message_kind: "execution_status",
+        recipient: "proxy",
+        content: said.detail,
+        payload,
+        work_item_id: said.attempt?.work_item_id ?? null,
+        attempt_number,
+        error_code,
+        retryable: error_code === null ? null : (said.retryable ?? false),
+        origin_agent: error_code === null ? null : "runtime",
+        urgency: error_code === null ? "informational" : "needs_attention",
+      }),
+    );
+  }
+
+  /** Writes the task back with its status and phase derived anew. Every change of a task ends here. */
+  touch(task: TaskRow): TaskRow {
+    const { rows } = this;
+    const attempts = rows.attempts.ofTask(task.id);
+    const pending = rows.approvals.ofTask(task.id).filter((card) => card.status === "pending");
+    const waits = isFinal(task.status)
+      ? { status: task.status, waiting_on: null }
+      : statusWhile(attempts.filter(isOpen).length + (task.publishing === null ? 0 : 1), pending.map((card) => card.kind));
+    const plan = rows.plans.ofTask(task.id).findLast((row) => row.status !== "superseded");
+    const items = plan === undefined ? [] : rows.items.ofTask(task.id).filter((item) => item.plan_id === plan.id);
+    const phase = phaseOf({
+      status: waits.status,
+      routed: task.routed,
+      plan: plan === undefined ? "none" : plan.status === "approved" ? "approved" : "in_review",
+      items: items.map((item) => ({
+        outcome: item.outcome,
+        attempt: attempts.findLast((attempt) => attempt.work_item_id === item.id)?.state ?? null,
+        failed_before: item.counted > 0,
+      })),
+    });
+    this.#passPhases(task, phase, isFinal(waits.status) && waits.status !== "done");
+    return rows.tasks.put({ ...task, ...waits, phase, version: task.version + 1, updated_at: this.at });
+  }
+
+  #passPhases(task: TaskRow, to: Phase, failed: boolean): void {
+    const path = phasePath(task.phase, to);
+    if (path.length === 0) return;
+    const { phases } = this.rows;
+    let open = phases.ofTask(task.id).findLast((row) => row.outcome === "open") ?? null;
+    for (const [index, phase] of path.entries()) {
+      if (open !== null) {
+        const duration_ms = this.now - Date.parse(open.started_at);
+        phases.put({ ...open, outcome: failed ? "failed" : "completed", duration_ms });
+        this.event(`phase_complete:${open.phase}`, task, { phase: open.phase, duration_ms });
+      }
+      const last = phase === "complete" || phase === "error";
+      open = phases.put({
+        id: `${task.id}.${task.version}.${index}`,
+        task_id: task.id,
+        phase,
+        outcome: last ? (phase === "error" ? "failed" : "completed") : "open",
+        started_at: this.at,
+        duration_ms: last ? 0 : null,
+        tokens: 0,
+      });
+      this.event(`phase_start:${phase}`, task, { phase });
+      if (last) this.event(`phase_complete:${phase}`, task, { phase, duration_ms: 0 });
+    }
+  }
+
+  /** Ends a task: cards superseded, tokens void, what still runs called off. */
+  finish(task: TaskRow, status: "done" | "denied" | "failed" | "cancelled", said: { reason: string | null; error_code?: ErrorCode | null; actor?: string }): TaskRow {
+    const { rows } = this;
+    for (const card of rows.approvals.ofTask(task.id)) if (card.status === "pending") this.supersede(card, `the task is ${status}`);
+    for (const item of rows.items.ofTask(task.id)) {
+      const grant = item.grant === null || status === "done" ? item.grant : { ...item.grant, life: "void" as const, void_reason: `the task is ${status}` };
+      rows.items.put({ ...item, grant, outcome: item.outcome === "open" && status !== "done" ? "blocked" : item.outcome });
+    }
+    for (const attempt of rows.attempts.ofTask(task.id)) if (!isOver(attempt)) this.callOff(attempt, `the task is ${status}`);
+    const ended = this.touch({ ...task, status, publishing: null, ended_at: this.at, reason: said.reason, error_code: said.error_code ?? null });
+    const type = status === "done" ? ("task_complete" as const) : (`task_${status}` as const);
+    this.event(type, task, { actor: said.actor ?? "runtime", surfaces: ["stream", "activity"], detail: said.reason, branch: ended.branch });
+    this.audit("transition", task, { decision: `task_${status}`, reason: said.reason, details: { task_id: task.id } });
+    return ended;
+  }
+
+  supersede(card: Parameters<ScopeRows["approvals"]["put"]>[0], reason: string): void {
+    this.rows.approvals.put({ ...card, status: "superseded", life: "void", resolved_at: this.at });
+    const about = this.rows.tasks.get(card.task_id) ?? { id: card.task_id, trace_id: "" };
+    this.audit("approval", about, { actor: "approval_engine", decision: "superseded", reason, details: { approval_id: card.id } });
+    this.event("approval_resolved", about, { approval_id: card.id, status: "superseded", detail: reason });
+  }
+
+  /**
+   * Ends an attempt that nobody wants any more, wherever it is; its agent is told until it answers. A request
+   * still waiting in the queue is dropped when somebody comes to claim it.
+   */
+  callOff(attempt: AttemptRow, reason: string): void {
+    const { rows, stores } = this;
+    if (attempt.lease !== null) {
+      const acked = stores.queue.ack(attempt.lease, this.now);
+      if (acked.ok) this.facts(acked.value);
+    }
+    if (attempt.agent !== null && attempt.state === "running") this.kill(attempt.task_id, attempt.agent, attempt.id);
+    for (const verification of rows.verifications.ofTask(attempt.task_id))
+      if (verification.attempt_id === attempt.id && verification.state === "open") {
+        rows.verifications.put({ ...verification, state: "void" });
+        this.kill(attempt.task_id, "verifier", verification.id);
+      }
+    for (const call of rows.calls.ofTask(attempt.task_id))
+      if (call.attempt_id === attempt.id && (call.state === "waiting" || call.state === "allowed")) rows.calls.put({ ...call, state: "void" });
+    rows.attempts.put({ ...attempt, state: "cancelled", lease: null, ended_at: this.at, detail: reason });
+  }
+  kill(task_id: string, agent: string, owner: string): void {
+    this.rows.kills.put({ id: `${agent}.${owner}`, task_id, agent, owner, next_at: this.now, tries: 0 });
+  }
+}

@@ -1,0 +1,86 @@
+/** What the scope's rows look like from outside. */
+import type { z } from "zod";
+import type { ApprovalView, attemptView, itemView, phaseView, planView, TaskSummary, TaskView, verificationView } from "../../src/domain/view.ts";
+import type { ApprovalRow, AttemptRow, ItemRow, PhaseRow, PlanRow, ScopeRows, TaskRow, VerificationRow } from "./rows.ts";
+
+export function taskSummaryOf(task: TaskRow): TaskSummary {
+  return {
+    id: task.id,
+    trace_id: task.trace_id,
+    title: task.title,
+    status: task.status,
+    waiting_on: task.waiting_on,
+    phase: task.phase ?? "discovery",
+    repo: { url: task.repo, ref: task.ref },
+    labels: task.labels,
+    branch: task.published === null ? null : task.branch,
+    created_by: task.created_by,
+    created_at: task.created_at,
+    updated_at: task.updated_at,
+    ended_at: task.ended_at,
+    error_code: task.error_code,
+    reason: task.reason,
+  };
+}
+
+export function taskViewOf(rows: ScopeRows, task: TaskRow): TaskView {
+  const plan = rows.plans.ofTask(task.id).at(-1) ?? null;
+  const verifications = rows.verifications.ofTask(task.id);
+  return {
+    ...taskSummaryOf(task),
+    description: task.description,
+    base_commit: task.base_commit,
+    commit: task.published ?? task.tip?.commit ?? null,
+    plan: plan === null ? null : planViewOf(plan),
+    items: plan === null ? [] : rows.items.ofTask(task.id).filter((item) => item.plan_id === plan.id).map(itemViewOf),
+    attempts: rows.attempts.ofTask(task.id).map((attempt) => attemptViewOf(attempt, verifications.filter((row) => row.attempt_id === attempt.id))),
+    phases: rows.phases.ofTask(task.id).map(phaseViewOf),
+    pending_approvals: rows.approvals.ofTask(task.id).flatMap((card) => (card.status === "pending" ? [card.id] : [])),
+  };
+}
+
+function planViewOf(plan: PlanRow): z.infer<typeof planView> {
+  const { id, version, status, title, goal, plan_hash, markdown } = plan;
+  return { id, version, status, title, goal, plan_hash, markdown };
+}
+function itemViewOf(item: ItemRow): z.infer<typeof itemView> {
+  return {
+    id: item.id,
+    item_id: item.spec.id,
+    title: item.spec.title,
+    runner: item.spec.runner,
+    state: item.state,
+    outcome: item.outcome,
+    depends_on: [...item.spec.depends_on],
+    attempts_used: item.attempts,
+    max_attempts: item.spec.max_attempts + item.extra,
+  };
+}
+function attemptViewOf(attempt: AttemptRow, verifications: readonly VerificationRow[]): z.infer<typeof attemptView> {
+  return {
+    id: attempt.id,
+    work_item_id: attempt.work_item_id,
+    number: attempt.number,
+    state: attempt.state,
+    agent: attempt.agent,
+    baseline: attempt.baseline,
+    error_code: attempt.error_code,
+    detail: attempt.detail,
+    started_at: attempt.started_at,
+    ended_at: attempt.ended_at,
+    patch: attempt.patch === null ? null : { files: attempt.patch.files, bytes: attempt.patch.bytes },
+    verifications: verifications.flatMap((row) => verificationViewOf(row)),
+  };
+}
+function verificationViewOf(row: VerificationRow): z.infer<typeof verificationView>[] {
+  const { verdict, detail, checks, parent, commit } = row;
+  return verdict === null ? [] : [{ verdict, detail, checks, parent, commit }];
+}
+function phaseViewOf({ phase, outcome, started_at, duration_ms, tokens }: PhaseRow): z.infer<typeof phaseView> {
+  return { phase, outcome, started_at, duration_ms, tokens };
+}
+
+export function approvalViewOf(row: ApprovalRow): ApprovalView {
+  const { life, plan_id, work_item_id, attempt_id, call_id, message_id, ...view } = row;
+  return view;
+}

@@ -1,0 +1,79 @@
+/** From words to a command, from its errors to an exit code and one clear message. [CLI-4] */
+import { visible } from "../domain/visible.ts";
+import * as approvals from "./approvals.ts";
+import { connect, Problem, Unreachable } from "./client.ts";
+import { type Command, type ExitCode, exit, parseCall, type Terminal } from "./command.ts";
+import { findTarget, UsageError } from "./target.ts";
+import * as tasks from "./tasks.ts";
+
+const commands: Readonly<Record<string, Readonly<Record<string, Command>>>> = {
+  task: { create: tasks.create, list: tasks.list, show: tasks.show, watch: tasks.watch, cancel: tasks.cancel },
+  approvals: { list: approvals.list, show: approvals.show, approve: approvals.approve, deny: approvals.deny },
+};
+
+export const usage = `countersign: ask for work, and decide what may run
+
+${Object.values(commands)
+  .flatMap((verbs) => Object.values(verbs).map((command) => `  ${command.usage}`))
+  .join("\n")}
+
+Every command takes --json. It talks to the service \`npm start\` runs for this folder, or to COUNTERSIGN_URL
+with COUNTERSIGN_TOKEN. Exit codes: 0 done, 1 failed, 2 usage, 3 waiting for a person.`;
+
+export async function run(
+  argv: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const [noun, verb, ...rest] = argv;
+  if (argv.length === 0 || argv.includes("--help") || argv.includes("-h")) {
+    terminal.out(usage);
+    return argv.length === 0 ? exit.usage : exit.done;
+  }
+  const json = argv.includes("--json");
+  try {
+    const verbs = Object.hasOwn(commands, noun ?? "") ? commands[noun ?? ""] : undefined;
+    const command = verbs !== undefined && Object.hasOwn(verbs, verb ?? "") ? verbs[verb ?? ""] : undefined;
+    if (command === undefined)
+      throw new UsageError(`no such command: ${visible(argv.slice(0, 2).join(" "))}\n\n${usage}`);
+    const call = parseCall(command, rest);
+    const target = findTarget(env, terminal.cwd);
+    return await command.run({ ...call, client: connect(target.url, target.token), terminal });
+  } catch (error) {
+    return explain(error, json, terminal);
+  }
+}
+
+/** With --json the reason is one JSON line on stderr, so that stdout holds answers only. */
+function explain(error: unknown, json: boolean, terminal: Terminal): ExitCode {
+  const told = (code: string, detail: string, extra: object, as: ExitCode): ExitCode => {
+    terminal.err(json ? JSON.stringify({ error: { code, detail, ...extra } }) : visible(detail));
+    return as;
+  };
+  if (error instanceof UsageError) return told("usage", error.message, {}, exit.usage);
+  if (error instanceof Problem)
+    return told(error.code, `${error.message}${linesOf(error)}`, { status: error.status }, exit.failed);
+  if (error instanceof Unreachable) return told("unreachable", error.message, {}, exit.failed);
+  throw error;
+}
+
+/** Where in a plan, or in which fields, the trouble stands. */
+function linesOf(problem: Problem): string {
+  const rows = [problem.body.problems, problem.body.errors].flatMap((list) => (Array.isArray(list) ? list : []));
+  return rows
+    .slice(0, 50)
+    .map((row: unknown) => {
+      const { line, column, path, message } = row as {
+        line?: unknown;
+        column?: unknown;
+        path?: unknown;
+        message?: unknown;
+      }; // all are checked where they are used
+      const where =
+        typeof line === "number"
+          ? `line ${line}${typeof column === "number" ? `, column ${column}` : ""}`
+          : String(path ?? "");
+      return `\n  ${where}: ${String(message ?? "")}`;
+    })
+    .join("");
+}

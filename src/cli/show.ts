@@ -1,0 +1,162 @@
+/**
+ * Cards, tasks and lists as text. Whatever came from outside passes `visible` on its way, and a value that
+ * stands on one line cannot make a second. [CLI-1] [CLI-8]
+ */
+import type { ApprovalView, Card, TaskSummary, TaskView } from "../domain/view.ts";
+import { visible, visibleLine } from "../domain/visible.ts";
+
+function lines(...parts: readonly (string | null | readonly (string | null)[])[]): string {
+  return parts
+    .flat()
+    .filter((part) => part !== null)
+    .join("\n");
+}
+
+function field(name: string, value: string | null): string | null {
+  return value === null || value === "" ? null : `${name.padEnd(12)}${visibleLine(value)}`;
+}
+
+function list(name: string, values: readonly string[], none: string | null = null): string | null {
+  return values.length === 0 ? field(name, none) : field(name, values.join(", "));
+}
+
+/** One argv as a person would type it: a word with anything but plain letters in it is quoted. */
+export function typed(argv: readonly string[]): string {
+  return argv.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(" ");
+}
+
+function indent(text: string, by: string): string {
+  return visible(text)
+    .trimEnd()
+    .split("\n")
+    .map((line) => by + line)
+    .join("\n");
+}
+
+/** The whole question, as it is bound: nothing that the hash covers and a person would want to know is left out. */
+export function approvalText(approval: ApprovalView): string {
+  const { card } = approval;
+  return lines(
+    `${card.kind.replace("_", " ").toUpperCase()}  ${visibleLine(card.title)}`,
+    field("", card.why),
+    field("approval", approval.id),
+    field("task", approval.task_id),
+    field("status", approval.status),
+    field("asked by", `${card.requested_by}, rule ${approval.rule}, ${approval.requested_at}`),
+    ...boundsOf(card),
+    ...card.items.flatMap(itemLines),
+    ...toolLines(card),
+    ...card.facts.map((fact) => `  - ${visibleLine(fact)}`),
+    field("policy", card.policy_hash),
+    field("hash", approval.content_hash),
+    ...approval.decisions.map((made) =>
+      field(
+        "decision",
+        `${made.decision} by ${made.by} at ${made.at}${made.comment === null ? "" : `: ${made.comment}`}`,
+      ),
+    ),
+  );
+}
+
+function boundsOf(card: Card): (string | null)[] {
+  const { environment, budget } = card;
+  return [
+    field("repository", card.repo),
+    field("commit", card.base_commit),
+    field("publishes", card.publishes),
+    field("written by", `${card.taint} (the least trusted author of what this rests on)`),
+    budget === null ? null : field("budget", budgetText(budget)),
+    ...(environment === null
+      ? []
+      : [
+          list("setup", environment.setup.map(typed)),
+          list("setup hosts", environment.hosts),
+          list("cache", environment.cache),
+        ]),
+    field("plan", card.plan_hash),
+  ];
+}
+
+function budgetText(budget: NonNullable<Card["budget"]>): string {
+  const parts = [
+    budget.tokens === null ? null : `${budget.tokens} tokens`,
+    budget.usd === null ? null : `${budget.usd} USD`,
+    budget.minutes === null ? null : `${budget.minutes} minutes`,
+  ].filter((part) => part !== null);
+  return parts.join(", ");
+}
+
+function itemLines(item: Card["items"][number]): (string | null)[] {
+  const inner = (text: string | null) => (text === null ? null : `  ${text}`);
+  return [
+    "",
+    `item ${visibleLine(item.id)}: ${visibleLine(item.title)}`,
+    inner(field("runner", `${item.runner}, at most ${item.max_attempts} attempts`)),
+    inner(list("after", item.depends_on)),
+    inner(list("tools", item.grants.tools, "none")),
+    inner(list("may change", item.grants.paths, "nothing")),
+    inner(list("commands", item.grants.commands)),
+    inner(list("hosts", item.grants.hosts, "no network")),
+    inner(list("secrets", item.grants.secrets)),
+    inner(list("protected", item.protect)),
+    inner(item.verify.length === 0 ? field("checked by", "nothing") : list("checked by", item.verify.map(typed))),
+    inner(field("item hash", item.item_hash)),
+    ...item.steps.flatMap((step, index) => [`  step ${index + 1}`, indent(step, "    | ")]),
+  ];
+}
+
+function toolLines(card: Card): (string | null)[] {
+  if (card.tool === null) return [];
+  return [
+    "",
+    field("tool", card.tool.name),
+    "arguments",
+    indent(card.tool.arguments, "    | "),
+    field("workspace", card.tool.workspace_tree),
+  ];
+}
+
+export function taskText(task: TaskView): string {
+  return lines(
+    visibleLine(task.title),
+    field("task", task.id),
+    field(
+      "status",
+      task.waiting_on === null ? task.status : `${task.status} on a person: ${task.waiting_on.replace("_", " ")}`,
+    ),
+    field("phase", task.phase),
+    field("repository", `${task.repo.url} at ${task.repo.ref}`),
+    field("base", task.base_commit),
+    field(
+      "plan",
+      task.plan === null
+        ? null
+        : `version ${task.plan.version}, ${task.plan.status.replace("_", " ")}, ${task.plan.plan_hash}`,
+    ),
+    field("branch", task.branch),
+    field("commit", task.commit),
+    field("error", task.error_code),
+    field("reason", task.reason),
+    ...task.items.map(
+      (item) =>
+        `  ${visibleLine(item.item_id)}: ${item.outcome}, ${item.attempts_used} of ${item.max_attempts} attempts, ${visibleLine(item.title)}`,
+    ),
+    ...task.attempts.flatMap(attemptLines),
+    ...task.pending_approvals.map((id) => `waits for you: countersign approvals show ${visibleLine(id)}`),
+  );
+}
+
+function attemptLines(attempt: TaskView["attempts"][number]): string[] {
+  const why = attempt.detail === null ? "" : `: ${visibleLine(attempt.detail)}`;
+  return [
+    `  attempt ${attempt.number} of ${visibleLine(attempt.work_item_id)}: ${attempt.state}${why}`,
+    ...attempt.verifications.map((made) => `    verified: ${made.verdict}, ${visibleLine(made.detail)}`),
+  ];
+}
+
+export function taskRow(task: TaskSummary): string {
+  return `${task.id}  ${task.status.padEnd(9)}  ${task.created_at}  ${visibleLine(task.title)}`;
+}
+export function approvalRow(approval: ApprovalView): string {
+  return `${approval.id}  ${approval.status.padEnd(10)}  ${approval.kind.padEnd(11)}  ${approval.requested_at}  ${visibleLine(approval.card.title)}`;
+}

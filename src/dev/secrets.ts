@@ -1,0 +1,48 @@
+/**
+ * The secrets of a local service, made once and kept in one file that only its owner may read. They reach
+ * the Worker through that file and the sandbox host through its environment, never a command line. [START-6]
+ */
+import { generateKeyPairSync, randomBytes } from "node:crypto";
+import { chmodSync, existsSync } from "node:fs";
+import { parseEnv } from "node:util";
+import { z } from "zod";
+import { readText, StartError, writePrivate } from "./files.ts";
+import type { StateFolder } from "./state.ts";
+
+const secrets = z.object({
+  COUNTERSIGN_ADMIN_TOKEN: z.string().min(32),
+  SCOPE_MAC_KEY: z.string().regex(/^[0-9a-f]{64}$/),
+  SIGNING_KEYS: z.string().min(2),
+  SANDBOX_SECRET: z.string().regex(/^[0-9a-f]{64}$/),
+});
+export type Secrets = z.infer<typeof secrets>;
+
+export function localSecrets(folder: StateFolder): Secrets {
+  if (!existsSync(folder.secrets)) writePrivate(folder.secrets, envFile(madeSecrets()));
+  chmodSync(folder.secrets, 0o600);
+  const parsed = secrets.safeParse(parseEnv(readText(folder.secrets) ?? ""));
+  if (parsed.success) return parsed.data;
+  const names = parsed.error.issues.map((issue) => issue.path.join(".")).join(", ");
+  throw new StartError(
+    `${folder.secrets} is damaged (${names}). Without its keys this folder's data cannot be used: restore it, or start with another folder: npm start -- --state DIR`,
+  );
+}
+
+function madeSecrets(): Secrets {
+  const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+  const kid = randomBytes(6).toString("hex");
+  const pair = { private: privateKey.export({ format: "jwk" }), public: publicKey.export({ format: "jwk" }) };
+  return {
+    COUNTERSIGN_ADMIN_TOKEN: randomBytes(32).toString("base64url"),
+    SCOPE_MAC_KEY: randomBytes(32).toString("hex"),
+    SIGNING_KEYS: JSON.stringify({ active: kid, keys: { [kid]: pair } }),
+    SANDBOX_SECRET: randomBytes(32).toString("hex"),
+  };
+}
+
+/** Single quotes, because SIGNING_KEYS is JSON; no value made here holds one. */
+export function envFile(values: Readonly<Record<string, string>>): string {
+  return Object.entries(values)
+    .map(([name, value]) => `${name}='${value}'\n`)
+    .join("");
+}

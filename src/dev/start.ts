@@ -1,0 +1,103 @@
+/** `npm start`: the whole service on this machine, and what to do next. [START-5] [START-13] */
+import { styleText } from "node:util";
+import { z } from "zod";
+import { StartError, sentence } from "./files.ts";
+import { parseFlags, type StartFlags, usage } from "./flags.ts";
+import { signInLink } from "./seed.ts";
+import { bringUp, type Service } from "./service.ts";
+
+const parsed = parseFlags(process.argv.slice(2));
+if (parsed.kind === "help") process.stdout.write(`${usage}\n`);
+else if (parsed.kind === "usage") {
+  process.stderr.write(`${parsed.problem}\n\n${usage}\n`);
+  process.exitCode = 2;
+} else process.exit(await start(parsed.flags));
+
+async function start(flags: StartFlags): Promise<number> {
+  const say = (line: string): void => {
+    (flags.json ? process.stderr : process.stdout).write(`${line}\n`);
+  };
+  const interrupted = onSignals();
+  try {
+    say("Starting Countersign ...");
+    const service = await bringUp(flags, say, interrupted.arm);
+    if (!interrupted.yet()) await announce(service, flags, say);
+    const why = await Promise.race([service.lost, interrupted.signal]);
+    if (why !== null) process.stderr.write(`Stopping: ${why}\n`);
+    await service.stop();
+    say("Stopped.");
+    return why === null ? 0 : 1;
+  } catch (error) {
+    if (interrupted.yet()) {
+      say("Stopped.");
+      return 0;
+    }
+    process.stderr.write(`${error instanceof StartError ? "" : "The service did not start: "}${sentence(error)}\n`);
+    return 1;
+  }
+}
+
+/** The first Ctrl-C stops in good order, also half-way up; the second does not wait. */
+function onSignals() {
+  let stop: (() => Promise<void>) | null = null;
+  let seen = false;
+  const signal = new Promise<null>((resolve) => {
+    for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+      process.on(name, () => {
+        if (seen) process.exit(130);
+        seen = true;
+        process.stderr.write("Stopping ...\n");
+        void stop?.();
+        resolve(null);
+      });
+  });
+  return {
+    signal,
+    yet: () => seen,
+    arm: (how: () => Promise<void>) => {
+      stop = how;
+    },
+  };
+}
+
+async function announce(service: Service, flags: StartFlags, say: (line: string) => void): Promise<void> {
+  if (flags.json) {
+    process.stdout.write(
+      `${JSON.stringify({ url: service.url, token_file: service.folder.token, scope: service.seeded.scope })}\n`,
+    );
+    return;
+  }
+  for (const lack of await lacks(service.url)) say(`Not available: ${lack}`);
+  const strong = (text: string) => styleText("bold", text);
+  const link = await signInLink(service.client);
+  say(`
+${strong("Countersign is running")} at ${service.url}
+
+  Sign in (works once, for 15 minutes):  ${strong(link)}
+  Admin token of the scope "demo":       ${service.folder.token}
+  Log:                                   ${service.folder.log}
+
+${nextSteps(service)}
+
+Ctrl-C stops everything that was started.`);
+}
+
+const health = z.object({ features: z.array(z.object({ name: z.string(), ok: z.boolean(), detail: z.string() })) });
+
+/** What this start can do without, in the service's own words. */
+async function lacks(url: string): Promise<string[]> {
+  const told = health.safeParse(await (await fetch(`${url}/healthz`)).json());
+  if (!told.success) return [];
+  return told.data.features.filter((feature) => !feature.ok).map((feature) => `${feature.name} (${feature.detail})`);
+}
+
+function nextSteps(service: Service): string {
+  if (service.seeded.task === null)
+    return `What next: open the sign-in link, or ask for work from a second terminal:
+  npx countersign task create --plan PLAN.md --repo /path/to/repository`;
+  return `What next: a sample task waits for your countersignature. Open the sign-in link and look in Review, or
+from a second terminal in this folder:
+  npx countersign approvals list
+  npx countersign approvals approve ID
+  npx countersign task watch ${service.seeded.task}`;
+}

@@ -1,0 +1,130 @@
+/** What a tool call would touch, read from its arguments and not from its name's good faith. [POL-*] */
+import type { JsonValue, Taint } from "./message.ts";
+import type { Grant } from "./plan-shape.ts";
+import type { ShellReading } from "./shell.ts";
+import { readShell } from "./shell.ts";
+
+export const trustRoles = ["mayor", "deacon", "crew", "witness"] as const;
+export type TrustRole = (typeof trustRoles)[number];
+/** How far each agent is trusted, most first: mayor, deacon, crew, witness. */
+export const trustOf = { planner: "mayor", proxy: "deacon", executor: "crew", verifier: "witness" } as const;
+
+export interface ToolCall {
+  readonly tool: string;
+  readonly args: JsonValue;
+}
+export interface CallContext {
+  readonly role: TrustRole;
+  /** The join of all the run has read. */
+  readonly taint: Taint;
+  readonly holds_secret: boolean;
+  /** The checked token of the attempt: its item's grant, and the blocks of a `steps` item. */
+  readonly token: { readonly allow: Grant; readonly steps: readonly string[] } | null;
+}
+
+/** Tools that change nothing in the workspace nor elsewhere. Any other tool is held to change something. */
+export const readingTools: readonly string[] = [
+  "file_read",
+  "list_directory",
+  "search_files",
+  "git_diff",
+  "git_log",
+  "git_blame",
+  "git_status",
+  "task_status",
+  "memory_search",
+  "web_search",
+  "context_inspect",
+];
+
+export interface CallTouch {
+  readonly tool: string;
+  readonly writes: boolean;
+  /** Paths as written. */
+  readonly paths: readonly string[];
+  /** The directory they are relative to, as written; not one of `paths`. */
+  readonly cwd: string;
+  /** Hosts, lower case, without the port. Empty text for an address that has none. */
+  readonly hosts: readonly string[];
+  /** The script of a shell call; null for other tools. */
+  readonly script: string | null;
+  readonly shell: ShellReading | null;
+  /** The arguments are not what the tool takes, or too deep to be read whole. */
+  readonly odd: string | null;
+}
+
+const shellKeys: readonly string[] = ["command", "cwd", "timeout_ms"];
+const pathKey = /(?:^|_)(?:path|paths|file|files|filename|dir|directory|folder)$/i;
+const filePathKey = /^(?:from|to|source|destination|target|old|new)$/i;
+const hostKey = /(?:^|_)(?:url|urls|uri|href|host|hosts|hostname|endpoint)$/i;
+const scheme = /^[a-z][a-z0-9+.-]*:\/\//i;
+const maxArgumentDepth = 8;
+
+export function touchOf(call: ToolCall): CallTouch {
+  const found = { paths: [] as string[], urls: [] as string[], deep: false };
+  collect(call.args, "", call.tool.startsWith("file_"), found, 0);
+  const args = isRecord(call.args) ? call.args : null;
+  const cwd = typeof args?.cwd === "string" ? args.cwd : ".";
+  const script = call.tool === "shell_execute" && typeof args?.command === "string" ? args.command : null;
+  const shell = script === null ? null : readShell(script);
+  const hosts = [...found.urls.map(hostOf), ...(shell === null ? [] : shellHosts(shell))];
+  return {
+    tool: call.tool,
+    writes: !readingTools.includes(call.tool),
+    paths: found.paths,
+    cwd,
+    hosts,
+    script,
+    shell,
+    odd: oddity(),
+  };
+
+  function oddity(): string | null {
+    if (args === null) return "its arguments are not named";
+    if (found.deep) return "its arguments are nested too deep to judge";
+    if (call.tool !== "shell_execute") return null;
+    if (script === null) return "it has no command";
+    const extra = Object.keys(args).find((key) => !shellKeys.includes(key));
+    return extra === undefined ? null : `it has an argument "${extra.slice(0, 60)}" that a shell call does not take`;
+  }
+}
+
+function isRecord(value: JsonValue): value is { [key: string]: JsonValue } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Walks the arguments for paths and addresses; a list belongs to the key it stands under. */
+function collect(
+  value: JsonValue,
+  key: string,
+  ofFiles: boolean,
+  found: { paths: string[]; urls: string[]; deep: boolean },
+  depth: number,
+): void {
+  if (depth > maxArgumentDepth) found.deep = true;
+  else if (typeof value === "string") {
+    if (hostKey.test(key) || (/(?:^|_)remote$/i.test(key) && scheme.test(value))) found.urls.push(value);
+    else if (pathKey.test(key) || (ofFiles && filePathKey.test(key))) found.paths.push(value);
+  } else if (Array.isArray(value)) for (const item of value) collect(item, key, ofFiles, found, depth + 1);
+  else if (isRecord(value))
+    for (const [name, inner] of Object.entries(value)) collect(inner, name, ofFiles, found, depth + 1);
+}
+
+/** Programs whose words name the hosts they speak to. */
+const networkPrograms = /(?:^|\/)(?:curl|wget|git|ssh|scp|sftp|rsync|nc|ncat|telnet|ftp|http|https)$/;
+function shellHosts(shell: ShellReading): string[] {
+  return shell.commands.flatMap((command) =>
+    command.runs
+      .filter((run) => networkPrograms.test(run[0] ?? ""))
+      .flatMap((run) => run.slice(1).flatMap((word) => (scheme.test(word) ? [hostOf(word)] : scpHost(word)))),
+  );
+}
+/** `user@host:path`, as git and scp take it. */
+function scpHost(word: string): string[] {
+  const host = /^[\w.-]+@([\w.-]+):/.exec(word)?.[1];
+  return host === undefined ? [] : [host.toLowerCase()];
+}
+function hostOf(address: string): string {
+  const url = URL.parse(scheme.test(address) ? address : `https://${address}`);
+  return (url?.hostname ?? "").toLowerCase().replace(/\.$/, "");
+}

@@ -1,0 +1,138 @@
+/**
+ * What the runtime hands to an executor or the verifier, and what they hand back. Parsed at both ends:
+ * the runtime believes nothing of a result that does not fit. [RES-*]
+ */
+import { z } from "zod";
+import { checkView, patchFile, verdicts } from "./view.ts";
+
+const environment = z.strictObject({
+  setup: z.array(z.array(z.string())),
+  hosts: z.array(z.string()),
+  cache: z.array(z.string()),
+});
+export type Environment = z.infer<typeof environment>;
+
+const verifyCheck = z.strictObject({ run: z.array(z.string()).min(1), timeout_s: z.number().positive() });
+const limits = z.strictObject({ memory_mb: z.number(), processes: z.number(), file_mb: z.number() });
+
+/** Where the work happens and from which commit. `bundle_key` brings commits the source does not have yet. */
+const workspace = z.strictObject({
+  repo: z.string(),
+  baseline: z.string(),
+  bundle_key: z.string().nullable(),
+  worktree: z.string(),
+  environment,
+  limits,
+});
+
+/** A call that waited for a person: the workspace it was asked in, and where the steps go on. */
+export const suspension = z.strictObject({
+  call_id: z.string(),
+  step: z.number().int(),
+  tool: z.string(),
+  arguments: z.string(),
+  patch_key: z.string(),
+  tree: z.string(),
+});
+export type Suspension = z.infer<typeof suspension>;
+
+/** Payload of `execution_request`: everything a stateless executor needs for one attempt. */
+export const executionOrder = workspace.extend({
+  attempt_id: z.string(),
+  work_item_id: z.string(),
+  title: z.string(),
+  /** 0 at first, one more each time a suspended attempt goes on. Names the sandbox together with the attempt. */
+  entry: z.number().int(),
+  runner: z.string(),
+  steps: z.array(z.string()),
+  section: z.string(),
+  /** What earlier attempts ended with, and what a person or the planner said since. */
+  guidance: z.array(z.string()),
+  minutes: z.number(),
+  /** Sandboxes of earlier attempts: gone before a new one is made. */
+  clear: z.array(z.string()),
+  resume: suspension.nullable(),
+});
+export type ExecutionOrder = z.infer<typeof executionOrder>;
+
+export const patchRef = z.strictObject({
+  key: z.string(),
+  bytes: z.number().int(),
+  tree: z.string(),
+  files: z.array(patchFile),
+});
+export type PatchRef = z.infer<typeof patchRef>;
+
+/** Payload of `execution_result`. `lease_id` and `epoch` are those of the request it answers. */
+export const executionResult = z.strictObject({
+  task_id: z.string(),
+  attempt_id: z.string(),
+  entry: z.number().int(),
+  lease_id: z.string(),
+  epoch: z.number().int(),
+  end: z.enum(["finished", "suspended", "crashed", "cancelled"]),
+  success: z.boolean(),
+  output: z.string(),
+  events: z.array(z.strictObject({ event_type: z.string(), message: z.string(), data: z.record(z.string(), z.string()) })),
+  tool_errors: z.array(z.strictObject({ tool_name: z.string(), error_message: z.string(), raw: z.string() })),
+  duration_ms: z.number(),
+  exit_code: z.number().int().nullable(),
+  patch: patchRef.nullable(),
+  suspension: suspension.nullable(),
+});
+export type ExecutionResult = z.infer<typeof executionResult>;
+
+/** Payload of `verification_request`: check a patch on `parent`, or publish what was merged. */
+export const verificationOrder = z.discriminatedUnion("stage", [
+  workspace.extend({
+    stage: z.literal("verify"),
+    verification_id: z.string(),
+    attempt_id: z.string(),
+    work_item_id: z.string(),
+    title: z.string(),
+    /** Commit to check the patch on: the baseline at first, the branch's tip when it has moved since. */
+    parent: z.string(),
+    patch_key: z.string(),
+    protect: z.array(z.string()),
+    checks: z.array(verifyCheck),
+    at_s: z.number().int(),
+  }),
+  z.strictObject({
+    stage: z.literal("publish"),
+    verification_id: z.string(),
+    repo: z.string(),
+    branch: z.string(),
+    commit: z.string(),
+    bundle_key: z.string(),
+  }),
+]);
+export type VerificationOrder = z.infer<typeof verificationOrder>;
+
+/** Payload of `verification_result`. */
+export const verificationResult = z.discriminatedUnion("stage", [
+  z.strictObject({
+    stage: z.literal("verify"),
+    verification_id: z.string(),
+    attempt_id: z.string(),
+    verdict: z.enum(verdicts),
+    detail: z.string(),
+    checks: z.array(checkView),
+    parent: z.string(),
+    commit: z.string().nullable(),
+    bundle_key: z.string().nullable(),
+    conflicts: z.array(z.string()),
+  }),
+  z.strictObject({
+    stage: z.literal("publish"),
+    verification_id: z.string(),
+    ok: z.boolean(),
+    detail: z.string(),
+    retryable: z.boolean(),
+  }),
+]);
+export type VerificationResult = z.infer<typeof verificationResult>;
+
+/** Name of an attempt's sandbox. Letters the host's own folder names may hold. */
+export function sandboxId(scope: string, attempt: string, entry: number): string {
+  return `${scope}.${attempt}.${entry}`;
+}

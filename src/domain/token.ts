@@ -1,0 +1,127 @@
+/**
+ * The signed proof of a decision: what is hashed, what is signed (a compact JWS, RFC 7515, EdDSA only,
+ * over RFC 8785 bytes), and what a check demands. Signing itself enters as a function. [TOK-*]
+ */
+import { z } from "zod";
+import { canonicalJson, sha256Hex } from "./canonical.ts";
+import type { Card } from "./view.ts";
+
+const itemSubject = z.strictObject({
+  type: z.literal("work_item"),
+  work_item_id: z.string(),
+  item_hash: z.string(),
+  plan_hash: z.string(),
+});
+const callSubject = z.strictObject({
+  type: z.literal("call"),
+  attempt_id: z.string(),
+  call_id: z.string(),
+  tool: z.string(),
+  arguments: z.string(),
+  workspace_tree: z.string(),
+});
+const attemptSubject = z.strictObject({
+  type: z.literal("attempt"),
+  attempt_id: z.string(),
+  patch_tree: z.string(),
+});
+const itemRetrySubject = z.strictObject({ type: z.literal("escalation"), work_item_id: z.string(), attempts: z.number().int() });
+
+/** What an approver said yes to. `iat` and `exp` are seconds since the epoch; `nonce` is 128 random bits in hex. */
+export const statement = z.strictObject({
+  scope: z.string(),
+  task: z.string(),
+  approval_id: z.string(),
+  content_hash: z.string(),
+  subject: z.discriminatedUnion("type", [itemSubject, callSubject, attemptSubject, itemRetrySubject]),
+  approver: z.string(),
+  nonce: z.string().regex(/^[0-9a-f]{32}$/),
+  iat: z.number().int(),
+  exp: z.number().int(),
+});
+export type Statement = z.infer<typeof statement>;
+export type Subject = Statement["subject"];
+
+/** `content_hash` of a card: SHA-256 of its RFC 8785 form, lower-case hex. */
+export function contentHash(card: Card): string {
+  return sha256Hex(canonicalJson(card));
+}
+
+/** `item_hash`: binds one item to everything that decides what it does. */
+export function itemHash(bound: {
+  scope: string;
+  task: string;
+  plan_hash: string;
+  repo: string;
+  base_commit: string;
+  environment: unknown;
+  item: unknown;
+}): string {
+  return sha256Hex(canonicalJson(bound));
+}
+
+const header = z.strictObject({ alg: z.literal("EdDSA"), kid: z.string(), typ: z.literal("countersign+jws") });
+
+function encode(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+function decode(text: string): Uint8Array<ArrayBuffer> | null {
+  if (!/^[A-Za-z0-9_-]*$/.test(text)) return null;
+  return Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
+}
+const utf8 = new TextEncoder();
+
+/** The ASCII bytes to sign, as text: `<header>.<payload>`, both base64url. */
+export function signingInput(kid: string, said: Statement): string {
+  const head = canonicalJson({ alg: "EdDSA", kid, typ: "countersign+jws" });
+  return `${encode(utf8.encode(head))}.${encode(utf8.encode(canonicalJson(said)))}`;
+}
+
+export function assembleJws(input: string, signature: Uint8Array): string {
+  return `${input}.${encode(signature)}`;
+}
+
+export interface ReadJws {
+  readonly kid: string;
+  readonly input: string;
+  readonly signature: Uint8Array<ArrayBuffer>;
+  readonly statement: Statement;
+}
+
+/** Null for anything that is not one of our statements: another algorithm, extra headers, extra claims, bytes not canonical. */
+export function readJws(jws: string): ReadJws | null {
+  const parts = jws.split(".");
+  const [head, body, tail] = parts;
+  if (parts.length !== 3 || head === undefined || body === undefined || tail === undefined) return null;
+  const bytes = [head, body, tail].map(decode);
+  const [headBytes, bodyBytes, signature] = bytes;
+  if (!headBytes || !bodyBytes || !signature) return null;
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+    const headRead = header.safeParse(JSON.parse(text.decode(headBytes)));
+    const bodyRead = statement.safeParse(JSON.parse(text.decode(bodyBytes)));
+    if (!headRead.success || !bodyRead.success) return null;
+    const input = `${head}.${body}`;
+    if (signingInput(headRead.data.kid, bodyRead.data) !== input) return null;
+    return { kid: headRead.data.kid, input, signature, statement: bodyRead.data };
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Null when the statement stands for exactly this subject at this time, else the reason it does not.
+ * The caller has recomputed `expected` from the rows as they are stored now, and has checked the signature.
+ */
+export function checkStatement(
+  said: Statement,
+  expected: { scope: string; task: string; subject: Subject },
+  now_ms: number,
+): string | null {
+  if (said.scope !== expected.scope) return "the token belongs to another scope";
+  if (said.task !== expected.task) return "the token belongs to another task";
+  if (now_ms >= said.exp * 1000) return "the token has expired";
+  if (canonicalJson(said.subject) !== canonicalJson(expected.subject))
+    return "what was approved is not what is stored now";
+  return null;
+}

@@ -1,0 +1,125 @@
+/**
+ * The composition root: bindings and variables are parsed once, and the ports are built from them. What is
+ * missing disables its feature, and /healthz names it.
+ */
+import { z } from "zod";
+import type { AgentObject } from "../durable-objects/agent-object.ts";
+import type { PoolObject } from "../durable-objects/pool-object.ts";
+import type { Posted } from "../durable-objects/post.ts";
+import type { RuntimeObject } from "../durable-objects/runtime-object.ts";
+import { blobArtifacts } from "./adapters/blobs.ts";
+import { HostSandboxes } from "./adapters/host-sandboxes.ts";
+import { Records, type RecordsBatch } from "./adapters/records.ts";
+import { createSigner, type KeySigner, signingKeys } from "./adapters/signer.ts";
+import { type Artifacts, SandboxFailure, type Sandboxes } from "./agents/ports.ts";
+
+export interface Bindings {
+  readonly AGENT: DurableObjectNamespace<AgentObject>;
+  readonly RUNTIME: DurableObjectNamespace<RuntimeObject>;
+  readonly POOL: DurableObjectNamespace<PoolObject>;
+  readonly MESSAGES: Queue<Posted>;
+  readonly RECORDS: Queue<RecordsBatch>;
+  readonly DB: D1Database;
+  readonly BLOBS: R2Bucket;
+  readonly ASSETS: Fetcher;
+  readonly SANDBOX?: string;
+  readonly SANDBOX_URL?: string;
+  readonly SANDBOX_SECRET?: string;
+  readonly COUNTERSIGN_ADMIN_TOKEN?: string;
+  readonly SCOPE_MAC_KEY?: string;
+  readonly SIGNING_KEYS?: string;
+}
+
+export interface World {
+  readonly sandboxes: Sandboxes;
+  readonly artifacts: Artifacts;
+  readonly records: Records;
+  readonly signer: KeySigner | null;
+  readonly adminToken: string | null;
+  readonly scopeMacKey: Uint8Array | null;
+  /** The sandbox host stands on this machine, so a folder may be a repository. */
+  readonly localHost: boolean;
+  /** What is not configured: the variable, and what cannot be done without it. */
+  readonly missing: readonly { readonly name: string; readonly detail: string }[];
+}
+
+const worlds = new WeakMap<Bindings, World>();
+
+/** The same bindings give the same world. */
+export function worldOf(bindings: Bindings): World {
+  const known = worlds.get(bindings);
+  if (known !== undefined) return known;
+  const made = build(bindings);
+  worlds.set(bindings, made);
+  return made;
+}
+
+const hexKey = z.string().regex(/^[0-9a-f]{64}$/);
+
+function build(bindings: Bindings): World {
+  const missing: { name: string; detail: string }[] = [];
+  const lacks = (name: string, detail: string): null => {
+    missing.push({ name, detail });
+    return null;
+  };
+  const { SANDBOX_URL, SANDBOX_SECRET } = bindings;
+  const sandboxes =
+    SANDBOX_URL && SANDBOX_SECRET
+      ? new HostSandboxes({ url: SANDBOX_URL, secret: SANDBOX_SECRET })
+      : (lacks("SANDBOX_URL", "Nothing can be executed or verified. Set SANDBOX_URL and the secret SANDBOX_SECRET of a sandbox host."), absentSandboxes());
+  return {
+    sandboxes,
+    artifacts: blobArtifacts(bindings.BLOBS),
+    records: new Records(bindings.DB),
+    signer: signerOf(bindings.SIGNING_KEYS) ?? lacks("SIGNING_KEYS", "Nothing can be approved. Set the secret SIGNING_KEYS."),
+    adminToken: bindings.COUNTERSIGN_ADMIN_TOKEN || lacks("COUNTERSIGN_ADMIN_TOKEN", "No scope can be made. Set the secret COUNTERSIGN_ADMIN_TOKEN."),
+    scopeMacKey:
+      keyOf(bindings.SCOPE_MAC_KEY) ?? lacks("SCOPE_MAC_KEY", "No API token is accepted. Set the secret SCOPE_MAC_KEY to 64 hexadecimal digits."),
+    localHost: isLoopback(SANDBOX_URL ?? ""),
+    missing,
+  };
+}
+
+function signerOf(text: string | undefined): KeySigner | null {
+  if (!text) return null;
+  try {
+    return createSigner(signingKeys.parse(JSON.parse(text)));
+  } catch {
+    return null;
+  }
+}
+function keyOf(text: string | undefined): Uint8Array | null {
+  const hex = hexKey.safeParse(text);
+  return hex.success ? Uint8Array.from(hex.data.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16)) : null;
+}
+function isLoopback(url: string): boolean {
+  return URL.canParse(url) && ["127.0.0.1", "localhost", "[::1]"].includes(new URL(url).hostname);
+}
+
+/** Every call fails with what to configure. */
+function absentSandboxes(): Sandboxes {
+  const refuse = () => Promise.reject(new SandboxFailure("unreachable", "No sandbox host is configured: set SANDBOX_URL and SANDBOX_SECRET.", true));
+  return {
+    create: refuse,
+    checkout: refuse,
+    exec: refuse,
+    wait: refuse,
+    outcome: refuse,
+    kill: refuse,
+    read: refuse,
+    write: refuse,
+    list: refuse,
+    remove: refuse,
+    openPty: refuse,
+    writePty: refuse,
+    resizePty: refuse,
+    readPty: refuse,
+    snapshot: refuse,
+    restore: refuse,
+    merge: refuse,
+    destroy: refuse,
+    sandboxes: refuse,
+    resolve: refuse,
+    publish: refuse,
+  };
+}

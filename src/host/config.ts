@@ -1,0 +1,42 @@
+/** The host's settings, read once from its environment and refused in one clear line when they cannot work. */
+import { existsSync, realpathSync } from "node:fs";
+import { isAbsolute, resolve } from "node:path";
+
+export interface HostConfig {
+  readonly port: number;
+  readonly secret: string;
+  readonly root: string;
+  readonly repo_roots: readonly string[];
+  /** First of the unprivileged users sandboxes run as, one a scope. Null when the host itself is unprivileged. */
+  readonly uid_base: number | null;
+}
+
+export function readConfig(env: NodeJS.ProcessEnv): HostConfig {
+  const secret = env.SANDBOX_SECRET ?? "";
+  if (!/^[0-9a-f]{64}$/.test(secret)) throw new Error("SANDBOX_SECRET must be 64 hex digits (256 bit)");
+  const root = env.SANDBOX_ROOT ?? "";
+  if (root === "") throw new Error("SANDBOX_ROOT must name the folder sandboxes are kept in");
+  return {
+    port: whole(env.SANDBOX_PORT ?? "0", "SANDBOX_PORT", 65_535),
+    secret,
+    root: resolve(root),
+    repo_roots: repoRoots(env.REPO_ROOTS ?? ""),
+    uid_base: process.getuid?.() === 0 ? whole(env.SANDBOX_UID ?? "700000", "SANDBOX_UID", 4_000_000_000) : null,
+  };
+}
+
+function whole(text: string, name: string, max: number): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0 || value > max)
+    throw new Error(`${name} must be a whole number up to ${max}`);
+  return value;
+}
+
+/** Real paths, so that a link inside a root cannot lead a source outside it. */
+function repoRoots(text: string): string[] {
+  const roots = text.split(":").filter((path) => path !== "");
+  for (const path of roots) {
+    if (!isAbsolute(path)) throw new Error(`REPO_ROOTS must hold absolute folders; "${path}" is not`);
+  }
+  return roots.filter((path) => existsSync(path)).map((path) => realpathSync(path));
+}

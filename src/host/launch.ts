@@ -1,0 +1,104 @@
+/**
+ * How a bubble is started: never as root, with the limits of one process set, inside the sandbox's control
+ * group. Arguments and environment go by a file that is gone once read; no folder of the host need be
+ * readable for the user the sandbox runs as, because a root host hands its folders over in a private mount space.
+ */
+import { randomBytes } from "node:crypto";
+import { statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Bind, bubbleArgs } from "./bubble.ts";
+
+export interface Limits {
+  readonly processes: number;
+  readonly file_mb: number;
+  /** Address space of each process; null where a control group counts real memory, because runtimes reserve much they never touch. */
+  readonly address_mb: number | null;
+}
+export interface Bubble {
+  readonly binds: readonly Bind[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Inside, absolute. */
+  readonly cwd: string;
+  readonly argv: readonly string[];
+  readonly limits: Limits;
+  /** Files to write the own process id into before anything else. */
+  readonly groups: readonly string[];
+  /** Unprivileged user; null when the host is one itself. */
+  readonly uid: number | null;
+}
+export interface Command {
+  readonly file: string;
+  readonly args: readonly string[];
+  /** Written by bubblewrap: it holds "exit-code" only if the program inside began and ended by itself. */
+  readonly status: string;
+}
+
+const enter = 'cd -- "$1" || exit 126; shift; exec "$@"';
+
+/** `scratch` is a folder only the host can read, emptied when it starts. */
+export function command(scratch: string, bubble: Bubble): Command {
+  const name = join(scratch, randomBytes(12).toString("hex"));
+  const staged = bubble.uid !== null;
+  const places = bubble.binds.map((bind, at) => (staged ? { ...bind, source: `${stage(scratch)}/${at}` } : bind));
+  writeFileSync(`${name}.args`, `${bubbleArgs(places, bubble.env).join("\0")}\0`, { mode: 0o600 });
+  const script = [
+    "set -e",
+    ...bubble.groups.map((file) => `echo $$ > ${quote(file)}`),
+    `exec 9< ${quote(`${name}.args`)} 8> ${quote(`${name}.status`)}`,
+    `rm -f ${quote(`${name}.args`)}`,
+    staged
+      ? `exec unshare --mount --propagation private -- /bin/sh -c ${quote(stagedScript(scratch, bubble))} sh "$@"`
+      : start(bubble),
+  ].join("\n");
+  return {
+    file: "/bin/sh",
+    args: ["-c", script, "sh", ...inside(bubble)],
+    status: `${name}.status`,
+  };
+}
+
+/** In a mount space of its own: the folders appear where the unprivileged user can reach them, and nowhere else. */
+function stagedScript(scratch: string, bubble: Bubble): string {
+  const place = stage(scratch);
+  const lines = ["set -e", `mount -t tmpfs -o size=64k,mode=755 none ${place}`];
+  for (const [at, bind] of bubble.binds.entries()) {
+    const make = statSync(bind.source).isDirectory() ? "mkdir" : "touch";
+    lines.push(`${make} ${place}/${at}`, `mount --bind ${quote(bind.source)} ${place}/${at}`);
+  }
+  return [...lines, start(bubble)].join("\n");
+}
+
+/** Mounting over a folder hides what is in it, so it must not hold the sandboxes themselves. */
+function stage(scratch: string): string {
+  return scratch.startsWith("/mnt/") ? "/media" : "/mnt";
+}
+
+function start(bubble: Bubble): string {
+  const { file_mb, address_mb } = bubble.limits;
+  const limits = [`--fsize=${file_mb * 1024 * 1024}`, "--core=0"];
+  if (address_mb !== null) limits.push(`--as=${address_mb * 1024 * 1024}`);
+  const user =
+    bubble.uid === null
+      ? ""
+      : `setpriv --reuid ${bubble.uid} --regid ${bubble.uid} --clear-groups --pdeathsig KILL -- `;
+  return `exec ${user}prlimit ${limits.join(" ")} -- bwrap --args 9 --json-status-fd 8 -- "$@"`;
+}
+
+/** Set inside, the number of processes is counted in this bubble only; outside it would count all of the same user's. */
+function inside(bubble: Bubble): string[] {
+  return [
+    "/usr/bin/prlimit",
+    `--nproc=${bubble.limits.processes}`,
+    "--",
+    "/bin/sh",
+    "-c",
+    enter,
+    "sh",
+    bubble.cwd,
+    ...bubble.argv,
+  ];
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

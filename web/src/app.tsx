@@ -1,0 +1,135 @@
+/** The frame: who may come in, where things are, whether the service is there. */
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { ActivityPage } from "./activity/page.tsx";
+import { startLive, useLive } from "./api/live.ts";
+import { pendingApprovals } from "./api/queries.ts";
+import { ReviewPage } from "./review/page.tsx";
+import { Link, navigate, partsOf, usePath } from "./route.tsx";
+import { type Me, signOut, useSession } from "./session.ts";
+import { SignIn } from "./signin.tsx";
+import { NewTaskPage } from "./tasks/form.tsx";
+import { TasksPage } from "./tasks/list.tsx";
+import { TaskPage } from "./tasks/page.tsx";
+import { Empty } from "./ui/notice.tsx";
+import { Help, useShortcuts } from "./ui/shortcuts.tsx";
+
+export function App() {
+  const session = useSession();
+  if (session.kind !== "open") return <SignIn session={session} />;
+  return <Frame me={session.me} />;
+}
+
+function Frame({ me }: { readonly me: Me }) {
+  const client = useQueryClient();
+  const path = usePath();
+  const parts = partsOf(path);
+  const [help, setHelp] = useState(false);
+  const waiting = useQuery(pendingApprovals).data?.items.length ?? 0;
+  useEffect(() => startLive(client), [client]);
+  useShortcuts({ "?": () => setHelp(true) });
+  useEffect(() => {
+    if (parts.length === 0) navigate("/review", "replace");
+  }, [parts.length]);
+  useTitle(parts, waiting);
+
+  return (
+    <>
+      <a className="skip" href="#main">
+        Skip to the content
+      </a>
+      <header className="bar">
+        <Link to="/review" className="wordmark">
+          Countersign
+        </Link>
+        <nav aria-label="Pages">
+          <Tab to="/review" at={parts[0]}>
+            Review {waiting > 0 && <span className="count">{waiting}</span>}
+          </Tab>
+          <Tab to="/tasks" at={parts[0]}>
+            Tasks
+          </Tab>
+          <Tab to="/activity" at={parts[0]}>
+            Activity
+          </Tab>
+        </nav>
+        <div className="bar-end">
+          <button type="button" className="small plain keys-button" onClick={() => setHelp(true)}>
+            Keys
+          </button>
+          <button
+            type="button"
+            className="small plain"
+            onClick={() => void signOut()}
+            title={`Signed in as ${me.subject} (${me.role})`}
+          >
+            Sign out
+          </button>
+        </div>
+      </header>
+      <Offline />
+      <main id="main" tabIndex={-1}>
+        <Page parts={parts} />
+      </main>
+      <p className="unseen" aria-live="polite">
+        {waiting === 0 ? "" : `${waiting} ${waiting === 1 ? "card waits" : "cards wait"} for a decision`}
+      </p>
+      {help && <Help onClose={() => setHelp(false)} />}
+    </>
+  );
+}
+
+function Tab({
+  to,
+  at,
+  children,
+}: {
+  readonly to: string;
+  readonly at: string | undefined;
+  readonly children: React.ReactNode;
+}) {
+  return (
+    <Link to={to} aria-current={at === to.slice(1) ? "page" : undefined}>
+      {children}
+    </Link>
+  );
+}
+
+function Page({ parts }: { readonly parts: readonly string[] }) {
+  const [room, id, ...rest] = parts;
+  if (room === undefined) return null;
+  if (rest.length === 0) {
+    if (room === "review") return <ReviewPage id={id ?? null} />;
+    if (room === "tasks" && id === undefined) return <TasksPage />;
+    if (room === "tasks" && id === "new") return <NewTaskPage />;
+    if (room === "tasks" && id !== undefined) return <TaskPage id={id} key={id} />;
+    if (room === "activity" && id === undefined) return <ActivityPage />;
+  }
+  return (
+    <Empty title="There is no page here">
+      <p>
+        Go to <Link to="/review">Review</Link>, <Link to="/tasks">Tasks</Link> or <Link to="/activity">Activity</Link>.
+      </p>
+    </Empty>
+  );
+}
+
+function Offline() {
+  const { link } = useLive();
+  return (
+    <div role="status" className="offline-place">
+      {link === "waiting" && (
+        <p className="offline">The link to the service is lost. What you see may be old. Trying again by itself.</p>
+      )}
+    </div>
+  );
+}
+
+const titles: Readonly<Record<string, string>> = { review: "Review", tasks: "Tasks", activity: "Activity" };
+
+function useTitle(parts: readonly string[], waiting: number): void {
+  const place = titles[parts[0] ?? ""] ?? "";
+  useEffect(() => {
+    document.title = `${waiting > 0 ? `(${waiting}) ` : ""}${place === "" ? "" : `${place} · `}Countersign`;
+  }, [place, waiting]);
+}

@@ -1,0 +1,47 @@
+/** How much a budget card adds. */
+import { useState } from "react";
+
+export interface AmountFields {
+  readonly tokens: string;
+  readonly usd: string;
+  readonly minutes: string;
+}
+type Name = keyof AmountFields;
+
+export function useAmount() {
+  const [value, setValue] = useState<AmountFields>({ tokens: "", usd: "", minutes: "" });
+  return { value, set: (name: Name, text: string) => setValue({ ...value, [name]: text }) };
+}
+
+/** Only what was filled in; null when nothing was. */
+export function amountOf(fields: AmountFields): Partial<Record<Name, number>> | null {
+  const amount: Partial<Record<Name, number>> = {};
+  for (const name of ["tokens", "usd", "minutes"] as const) {
+    const number = Number(fields[name]);
+    if (fields[name].trim() !== "" && Number.isFinite(number) && number > 0) amount[name] = number;
+  }
+  return Object.keys(amount).length === 0 ? null : amount;
+}
+
+const labels: Readonly<Record<Name, string>> = { tokens: "Tokens", usd: "US dollars", minutes: "Minutes" };
+
+export function Amount({ amount }: { readonly amount: ReturnType<typeof useAmount> }) {
+  return (
+    <fieldset className="amount">
+      <legend>Add</legend>
+      {(["tokens", "usd", "minutes"] as const).map((name) => (
+        <label key={name}>
+          {labels[name]}
+          <input
+            type="number"
+            min="0"
+            step={name === "usd" ? "0.01" : "1"}
+            inputMode="decimal"
+            value={amount.value[name]}
+            onChange={(event) => amount.set(name, event.target.value)}
+          />
+        </label>
+      ))}
+    </fieldset>
+  );
+}

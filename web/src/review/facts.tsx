@@ -1,0 +1,62 @@
+/** The short facts of a card: where it acts, what it publishes, what it may spend, whose words it holds. */
+import type { ReactNode } from "react";
+import type { ApprovalView } from "../api/queries.ts";
+import { Hash } from "../ui/hash.tsx";
+import { Shown } from "../ui/shown.tsx";
+import { taintWords } from "../ui/words.ts";
+
+export function Facts({ approval }: { readonly approval: ApprovalView }) {
+  const { card } = approval;
+  const taint = taintWords[card.taint];
+  return (
+    <dl className="facts">
+      <Fact name="Repository">
+        <code>
+          <Shown text={card.repo} />
+        </code>
+      </Fact>
+      {card.base_commit !== null && (
+        <Fact name="Starts from">
+          <Hash value={card.base_commit} label="Base commit" />
+        </Fact>
+      )}
+      <Fact name="Publishes">
+        {card.publishes === null ? (
+          "nothing"
+        ) : (
+          <code>
+            <Shown text={card.publishes} />
+          </code>
+        )}
+      </Fact>
+      <Fact name="Budget">{budgetWords(card.budget)}</Fact>
+      <Fact name="Source of words">
+        <span className={taint.trusted ? undefined : "untrusted"}>
+          {taint.word}: {taint.means}
+        </span>
+      </Fact>
+      <Fact name="Asked by rule">
+        <Shown text={approval.rule} />
+      </Fact>
+    </dl>
+  );
+}
+
+export function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <div className="fact">
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function budgetWords(budget: ApprovalView["card"]["budget"]): string {
+  if (budget === null) return "no limit of its own";
+  const parts = [
+    budget.tokens === null ? null : `${budget.tokens.toLocaleString("en")} tokens`,
+    budget.usd === null ? null : `$${budget.usd.toFixed(2)}`,
+    budget.minutes === null ? null : `${budget.minutes} min`,
+  ].filter((part) => part !== null);
+  return parts.length === 0 ? "no limit of its own" : parts.join(", ");
+}

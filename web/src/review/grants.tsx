@@ -1,0 +1,135 @@
+/** What signing lets happen, item by item and verbatim; what is not granted is said too. [WEB-5] */
+import type { ApprovalView } from "../api/queries.ts";
+import { Hash } from "../ui/hash.tsx";
+import { Pre } from "../ui/pre.tsx";
+import { Shown } from "../ui/shown.tsx";
+
+type CardItem = ApprovalView["card"]["items"][number];
+type Surroundings = NonNullable<ApprovalView["card"]["environment"]>;
+
+export function Grants({ items }: { readonly items: readonly CardItem[] }) {
+  return (
+    <section aria-label="What approving grants" className="grants">
+      <h2>What approving grants</h2>
+      <p className="quiet">
+        This and nothing more. What an item does not name is refused, or asked about when it comes up.
+      </p>
+      <ol className="items">
+        {items.map((item) => (
+          <Item item={item} key={item.id} />
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function Item({ item }: { readonly item: CardItem }) {
+  return (
+    <li className="item">
+      <h3>
+        <Shown text={item.title} />
+        <code className="item-id">
+          <Shown text={item.id} />
+        </code>
+      </h3>
+      <dl className="granted">
+        <Row name="Tools" values={item.grants.tools} none="none" />
+        <Row name="May change" values={item.grants.paths} none="no file" />
+        <Row
+          name="Commands"
+          values={item.grants.commands}
+          none={item.steps.length > 0 ? "only the steps below" : "none"}
+        />
+        <Row name="Network" values={item.grants.hosts} none="closed" loud />
+        <Row name="Secrets" values={item.grants.secrets} none="none" loud />
+        <Row name="Must not touch" values={item.protect} none="nothing is protected" />
+        <Row name="Checked by" values={item.verify.map(commandLine)} none="no check: one success is done" />
+        {item.depends_on.length > 0 && <Row name="After" values={item.depends_on} none="" />}
+        <div>
+          <dt>Runs as</dt>
+          <dd>
+            <Shown text={item.runner} />, at most {item.max_attempts} {item.max_attempts === 1 ? "attempt" : "attempts"}
+          </dd>
+        </div>
+        <div>
+          <dt>Item hash</dt>
+          <dd>
+            <Hash value={item.item_hash} label="item_hash" />
+          </dd>
+        </div>
+      </dl>
+      {item.steps.length > 0 && <Steps steps={item.steps} />}
+    </li>
+  );
+}
+
+function Steps({ steps }: { readonly steps: readonly string[] }) {
+  return (
+    <div className="steps">
+      <h4>Steps, run as written and in this order</h4>
+      <ol>
+        {steps.map((step, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a step's identity is its place
+          <li key={index}>
+            <Pre>
+              <Shown text={step} />
+            </Pre>
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+interface RowProps {
+  readonly name: string;
+  readonly values: readonly string[];
+  /** What an empty list means, in words. */
+  readonly none: string;
+  /** Granting this deserves a second look. */
+  readonly loud?: boolean;
+}
+
+function Row({ name, values, none, loud }: RowProps) {
+  return (
+    <div className={loud && values.length > 0 ? "loud" : undefined}>
+      <dt>{name}</dt>
+      <dd>
+        {values.length === 0 ? (
+          <span className="quiet">{none}</span>
+        ) : (
+          <ul className="words">
+            {values.map((value) => (
+              <li key={value}>
+                <code>
+                  <Shown text={value} line />
+                </code>
+              </li>
+            ))}
+          </ul>
+        )}
+      </dd>
+    </div>
+  );
+}
+
+/** Before every attempt and verification; with the network open to the named hosts, then cut. */
+export function Environment({ environment }: { readonly environment: Surroundings }) {
+  const { setup, hosts, cache } = environment;
+  if (setup.length === 0 && hosts.length === 0 && cache.length === 0) return null;
+  return (
+    <section aria-label="Prepared before every attempt">
+      <h2>Prepared before every attempt</h2>
+      <dl className="granted">
+        <Row name="Runs" values={setup.map(commandLine)} none="nothing" />
+        <Row name="Network then" values={hosts} none="closed" loud />
+        {cache.length > 0 && <Row name="Caches" values={cache} none="none" />}
+      </dl>
+    </section>
+  );
+}
+
+/** Words of a command as one line; a word with anything but plain characters in it is quoted, so that words stay apart. */
+export function commandLine(argv: readonly string[]): string {
+  return argv.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word))).join(" ");
+}
