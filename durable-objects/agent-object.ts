@@ -33,6 +33,9 @@ const workMs = 4 * 60_000;
 const napMs = 1_000;
 const maxErrors = 8;
 const noSlotRetryMs = 2_000;
+const resultRetryMs = 1_000;
+/** Marks of work from the scope's shared queue that this agent has answered. */
+const shared = "executor_queue";
 
 const roles: Record<string, { role: Role<unknown>; runs: number }> = {
   proxy: { role: proxy as Role<unknown>, runs: limits.proxy_runs },
@@ -254,12 +257,14 @@ export class AgentObject extends DurableObject<Bindings> implements RemoteAgent 
       return;
     }
     const lease = await this.#runtime().claim(scope, name);
-    if (lease === null) {
-      this.#claimAgainAt = Number.POSITIVE_INFINITY;
+    const id = lease === null ? "" : `${lease.message.message_id}.${lease.epoch}`;
+    if (lease === null || this.#queue.hasProcessed(shared, id)) {
+      // A row whose result is still on its way is leased to us until the runtime has it.
+      this.#claimAgainAt = lease === null ? Number.POSITIVE_INFINITY : Date.now() + resultRetryMs;
       return pool.release(holder);
     }
     const now = Date.now();
-    this.#sql.transaction(() => this.#open(`${lease.message.message_id}.${lease.epoch}`, lease.message, lease, now));
+    this.#sql.transaction(() => this.#open(id, lease.message, lease, now));
   }
   #open(id: string, message: Message, { lease_id, epoch }: { lease_id: string; epoch: number }, now: number): void {
     const known = this.#runs.get(id);
@@ -333,6 +338,7 @@ export class AgentObject extends DurableObject<Bindings> implements RemoteAgent 
       for (const [index, out] of step.out.entries()) this.#outbox.put(this.#stamp(run, out, index, now), now);
       const acked = this.#queue.ack(run.lease, now);
       if (acked.ok) this.#record(acked.value, now);
+      else this.#queue.markProcessed(shared, { ...run.message, message_id: id }, now);
       this.#close(id);
     });
   }

@@ -16,7 +16,7 @@ export { RuntimeObject } from "../durable-objects/runtime-object.ts";
 
 export default {
   async fetch(request, bindings): Promise<Response> {
-    return createApp(doorPorts(bindings)).fetch(request);
+    return appOf(bindings).fetch(request);
   },
   async queue(batch, bindings): Promise<void> {
     if (batch.queue === "records") return storeRecords(batch.messages, bindings);
@@ -34,6 +34,14 @@ export default {
     }
   },
 } satisfies ExportedHandler<Bindings, unknown>;
+
+const apps = new WeakMap<Bindings, ReturnType<typeof createApp>>();
+/** The doors are built once for the life of the isolate. */
+function appOf(bindings: Bindings): ReturnType<typeof createApp> {
+  const app = apps.get(bindings) ?? createApp(doorPorts(bindings));
+  apps.set(bindings, app);
+  return app;
+}
 
 /** Each message to the scope's runtime, which sees it, and to its addressee; when both have it, its sender forgets it. */
 async function deliverAll(messages: readonly Message[], bindings: Bindings): Promise<void> {

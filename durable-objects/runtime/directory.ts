@@ -34,7 +34,7 @@ export class Directory {
     return row === null ? null : self.parse(JSON.parse(row.doc));
   }
   init(given: { scope_id: string; name: string }, now: number): void {
-    this.#sql.run("INSERT OR IGNORE INTO scope (one, doc) VALUES (1, ?)", JSON.stringify(self.parse(given)));
+    this.#sql.run("INSERT OR IGNORE INTO scope (one, doc) VALUES (1, ?)", JSON.stringify({ scope_id: given.scope_id, name: given.name }));
     this.#sql.run("INSERT OR IGNORE INTO policy (version, doc, at) VALUES (1, ?, ?)", JSON.stringify(defaultPolicy), now);
     for (const name of firstAgents) this.addAgent(name);
   }

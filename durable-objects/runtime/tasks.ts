@@ -88,13 +88,9 @@ export function observe(tx: Tx, message: Message): void {
   const task = message.task_id === null ? null : tx.rows.tasks.get(message.task_id);
   const about = { id: task?.id ?? "", trace_id: message.trace_id };
   const { message_kind, sender, recipient } = message;
-  tx.event("message", task ?? about, {
-    actor: sender,
-    surfaces: surfacesOf(message),
-    detail: message_kind === "user_message" ? null : message.content.slice(0, 500),
-    message_kind,
-    recipient,
-  });
+  // The proxy's words become an event when the runtime takes them; a person's are one already.
+  if (message_kind !== "agent_message" && message_kind !== "user_message")
+    tx.event("message", task ?? about, { actor: sender, surfaces: surfacesOf(message), detail: message.content.slice(0, 500), message_kind, recipient });
   if (task === null) return;
   if (message_kind === "plan_request" && !task.routed && !isFinal(task.status)) tx.touch({ ...task, routed: true });
   if (message_kind === "plan_result") acceptPlan(tx, task, message);

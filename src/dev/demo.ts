@@ -124,7 +124,7 @@ async function follow(service: Service, signal: AbortSignal): Promise<TaskView> 
     if (event.task_id !== seeded.task) continue;
     print(event);
     if (/^task_(complete|failed|denied|cancelled)$/.test(event.type)) return read();
-    if (!/^(approval_requested|plan_ready)$/.test(event.type)) continue;
+    if (event.type !== "approval_requested") continue;
     const task = await read();
     const [waiting] = task.pending_approvals.filter((id) => id !== signed);
     if (waiting === undefined) continue;

@@ -1,5 +1,6 @@
 /** service.log: what the parts of the service write, kept within bounds and read back when one of them fails. */
 import { closeSync, existsSync, openSync, readSync, renameSync, statSync } from "node:fs";
+import { stripVTControlCharacters } from "node:util";
 
 const MAX_LOG_BYTES = 10 * 1024 * 1024;
 const TAIL_BYTES = 8 * 1024;
@@ -23,7 +24,7 @@ export function reasonIn(file: string, from: number): string {
     const text = bytes.toString("utf8", 0, readSync(fd, bytes, 0, TAIL_BYTES, start));
     const lines = text
       .split("\n")
-      .map((line) => line.trim())
+      .map((line) => stripVTControlCharacters(line).trim())
       .filter((line) => line !== "");
     return (
       lines.findLast((line) => /error|ERROR|✘|EADDRINUSE|cannot|could not/i.test(line)) ??

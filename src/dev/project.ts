@@ -14,7 +14,7 @@ export function toolEnv(stateRoot: string): NodeJS.ProcessEnv {
     ...inherited,
     CI: "1",
     NO_COLOR: "1",
-    FORCE_COLOR: undefined,
+    FORCE_COLOR: "0",
     CLOUDFLARE_CF_FETCH_ENABLED: "false",
     WRANGLER_SEND_METRICS: "false",
     WRANGLER_SEND_ERROR_REPORTS: "false",

@@ -27,7 +27,7 @@ Run the tests with \`npm test\`.
       description: "Splits a list into pages",
       type: "module",
       exports: "./src/pager.js",
-      scripts: { test: "node --test" },
+      scripts: { test: "node --test --test-reporter=spec" },
       license: "Apache-2.0",
     },
     null,
@@ -52,8 +52,8 @@ import { pageOf, pagesIn } from "../src/pager.js";
 
 const rows = Array.from({ length: 25 }, (_, index) => index + 1);
 
-test("full pages hold as many rows as they should", () => {
-  assert.deepEqual(pageOf(rows, 1, 10), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+test("a full page holds as many rows as it should", () => {
+  assert.equal(pageOf(rows, 1, 10).join(), "1,2,3,4,5,6,7,8,9,10");
 });
 
 test("the last page is counted even when it is not full", () => {
@@ -61,13 +61,7 @@ test("the last page is counted even when it is not full", () => {
 });
 
 test("the last page holds what is left", () => {
-  assert.deepEqual(pageOf(rows, 3, 10), [21, 22, 23, 24, 25]);
-});
-
-test("no row is lost on the way through all pages", () => {
-  const seen = [];
-  for (let page = 1; page <= pagesIn(rows.length, 10); page++) seen.push(...pageOf(rows, page, 10));
-  assert.deepEqual(seen, rows);
+  assert.equal(pageOf(rows, 3, 10).join(), "21,22,23,24,25");
 });
 
 test("a page past the end is empty", () => {
@@ -96,7 +90,7 @@ items:
 ## fix
 
 Twenty-five rows at ten a page are three pages, but the pager says two: \`pagesIn\` rounds down, so a last page
-that is not full is never counted and its rows are never shown. Three tests say so.
+that is not full is never counted and its rows are never shown. Two tests say so.
 
 See it fail first:
 

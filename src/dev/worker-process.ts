@@ -25,7 +25,17 @@ const worker = await startWorker({
       process.stdout.write(`[worker:${level}] ${message}\n`),
   },
 });
+// Its own answer to a failure is to wait for an edit, which never comes here.
+for (const event of ["buildFailed", "error"])
+  worker.raw.once(event, (failure: { reason?: string }) => {
+    process.stdout.write(`${failure.reason ?? "the server failed"}\n`);
+    process.exit(1);
+  });
 await worker.ready;
+worker.raw
+  .removeAllListeners("buildFailed")
+  .removeAllListeners("error")
+  .on("error", () => undefined);
 
 let stopping = false;
 for (const signal of ["SIGTERM", "SIGINT"] as const)

@@ -53,7 +53,11 @@ function readInto(script: string, found: Gathered, depth: number): void {
   if (script.length > maxScriptBytes || depth > maxScriptDepth)
     found.parse_error ??= "the script is too long or too deep to judge";
   else if (/[\p{Cc}--[\t\n]]/v.test(script)) found.parse_error ??= "the script has a control character";
-  else gather(parse(script), found, depth);
+  else {
+    // A line joined in the middle of a word: seen to be read otherwise by the parser than by bash.
+    if (/\S\\\n/.test(script)) found.dynamic = true;
+    gather(parse(script), found, depth);
+  }
 }
 
 function gather(node: SyntaxNode, found: Gathered, depth: number): void {

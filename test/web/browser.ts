@@ -52,6 +52,7 @@ export interface OpenPage {
 export async function openPage(browser: Browser, api: FakeApi, path: string, size: Size): Promise<OpenPage> {
   const context = await browser.newContext({ viewport: size, reducedMotion: "reduce" });
   const page = await context.newPage();
+  page.setDefaultTimeout(10_000);
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(String(error)));
   page.on("console", (said) => {

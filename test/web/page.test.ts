@@ -121,7 +121,7 @@ describe.skipIf(!chromiumIsHere)("the page", () => {
     });
   });
 
-  describe("deciding", () => {
+  describe("answering", () => {
     it("[WEB-6] keys open an answer with the focus in it, walk the list, and are text in a field", async () => {
       const api = exampleApi();
       const { page } = await open(api, "/review/card-1");
@@ -171,28 +171,23 @@ describe.skipIf(!chromiumIsHere)("the page", () => {
       await page.locator("button.sign:focus").waitFor();
       await page.keyboard.press("Enter");
       await page.keyboard.press("Enter");
-      await button(page, "Sending…").dblclick();
+      await button(page, "Sending…").dblclick({ force: true });
       answered();
       await page.getByRole("heading", { name: "Countersigned" }).waitFor();
       expect(api.asked).toHaveLength(1);
       expect(api.asked[0]).toMatchObject({ path: "/api/approvals/card-1/approve", body: { content_hash: cardOf("card-1").content_hash } });
     });
-    it("[WEB-7] a double click on the first button does not fall through to the second", async () => {
+    it("[WEB-7] the second half of a double click and a key held down are not decisions", async () => {
       const api = exampleApi();
       const { page } = await open(api, "/review/card-1");
       await page.locator("button.sign:enabled").waitFor();
+      // A click that is the second of two, on the button that came to stand where the first one was.
       await page.keyboard.press("a");
-      const place = await page.locator("form .sign").boundingBox();
-      if (place === null) throw new Error("the button has a place");
-      // The second half of a double click whose first half opened the answer, where its button now stands.
-      await page.mouse.click(place.x + 5, place.y + 5, { clickCount: 2 });
-      expect(api.asked.length).toBeLessThanOrEqual(1);
-      const fresh = exampleApi();
-      const again = await open(fresh, "/review/card-1");
-      await again.page.locator("button.sign:enabled").waitFor();
-      await again.page.keyboard.press("a");
-      await again.page.locator("form .sign").dispatchEvent("click", { detail: 2 });
-      expect(fresh.asked).toEqual([]);
+      await page.locator("form .sign").dispatchEvent("click", { detail: 2 });
+      await page.locator("form .sign").dispatchEvent("keydown", { key: "Enter", repeat: true });
+      expect(api.asked).toEqual([]);
+      await page.locator("form .sign").click();
+      await page.getByRole("heading", { name: "Countersigned" }).waitFor();
     });
     it("[WEB-7] sent again after a lost answer, it carries the same key", async () => {
       const api = exampleApi();
@@ -288,6 +283,8 @@ describe.skipIf(!chromiumIsHere)("the page", () => {
       const alert = page.getByRole("alert");
       await alert.waitFor();
       expect(await alert.textContent()).toContain("There is nothing here.");
+      // The page asks again by itself when its link comes up; this is about asking by hand.
+      await page.waitForLoadState("networkidle");
       api.tasks = [taskOf("task-9")];
       await button(page, "Try again").click();
       await page.getByRole("heading", { name: "Show the last page" }).waitFor();
@@ -297,7 +294,6 @@ describe.skipIf(!chromiumIsHere)("the page", () => {
       const { page } = await open(api, "/tasks");
       await page.getByRole("heading", { name: "Tasks" }).waitFor();
       api.signedIn = false;
-      await page.getByRole("link", { name: /Review/ }).click();
       api.tell(eventOf(7, "approval_requested"));
       await page.getByText("Your session has ended").waitFor();
     });

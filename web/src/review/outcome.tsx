@@ -17,7 +17,7 @@ export function Outcome({ approval, next }: { readonly approval: ApprovalView; r
   const title = approval.status === "approved" && approval.kind !== "plan" ? "Approved" : words[approval.status];
   return (
     <section className={`outcome ${approval.status}`} aria-label="Decision">
-      <h2 id="outcome" tabIndex={-1} role="status">
+      <h2 id="outcome" tabIndex={-1}>
         {title}
       </h2>
       {approval.decisions.length > 0 && (
