@@ -1,5 +1,18 @@
+import { generateKeyPairSync, randomBytes } from "node:crypto";
+import { pathToFileURL } from "node:url";
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
+
+/** What a deployment keeps as secrets, made anew for each run. */
+function secrets() {
+  const pair = generateKeyPairSync("ed25519");
+  const key = { private: pair.privateKey.export({ format: "jwk" }), public: pair.publicKey.export({ format: "jwk" }) };
+  return {
+    SIGNING_KEYS: JSON.stringify({ active: "test", keys: { test: key } }),
+    SCOPE_MAC_KEY: randomBytes(32).toString("hex"),
+    COUNTERSIGN_ADMIN_TOKEN: randomBytes(32).toString("base64url"),
+  };
+}
 
 /** `node` is pure and fast; `host` needs bubblewrap; `workerd` runs the objects; `road` starts the whole service. */
 export default defineConfig({
@@ -9,9 +22,17 @@ export default defineConfig({
       { test: { name: "host", include: ["test/host/**/*.test.ts"], testTimeout: 60_000, hookTimeout: 60_000 } },
       {
         plugins: [
-          cloudflareTest(async () => ({
+          cloudflareTest(async ({ inject }) => ({
             wrangler: { configPath: "./wrangler.toml" },
-            miniflare: { bindings: { TEST_MIGRATIONS: await readD1Migrations("./migrations") } },
+            miniflare: {
+              bindings: {
+                ...secrets(),
+                SANDBOX_URL: inject("hostUrl"),
+                SANDBOX_SECRET: inject("hostSecret"),
+                TEST_REPO: pathToFileURL(inject("hostRepo")).href,
+                TEST_MIGRATIONS: await readD1Migrations("./migrations"),
+              },
+            },
           })),
         ],
         test: {

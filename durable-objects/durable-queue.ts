@@ -22,7 +22,6 @@ import { columns, readRow, type StoredRow, writeRow } from "./queue-rows.ts";
 import { type DeadLetter, type Depth, deadLettersOf, depthOf, type QueueView, viewOf } from "./queue-view.ts";
 import { maxRowBytes, type Sql } from "./sql.ts";
 
-export { queueSchema } from "./queue-rows.ts";
 
 export interface Lease extends LeaseRef {
   readonly queue: string;

@@ -2,7 +2,7 @@
  * What leaves an object after its commit: outbox rows to the queue `agent-messages`, audit and telemetry to the
  * queue `records`. Sending is never believed: a row stays until its addressee (or D1) confirms it. [OUT-*]
  */
-import type { RecordsBatch } from "../src/adapters/records.ts";
+import type { RecordsBatch } from "../src/domain/records.ts";
 import type { Message } from "../src/domain/message.ts";
 import { limits } from "../src/limits.ts";
 import type { AuditLog } from "./audit-log.ts";

@@ -17,7 +17,8 @@ import type { AgentView, Created, DeadLetterView, Idempotency, PageQuery, QueueV
 import { limits } from "../src/limits.ts";
 import type { AgentReport, Move } from "./agent-self.ts";
 import { AuditLog, auditSchema } from "./audit-log.ts";
-import { DurableQueue, type Lease, queueSchema } from "./durable-queue.ts";
+import { DurableQueue, type Lease } from "./durable-queue.ts";
+import { queueSchema } from "./queue-rows.ts";
 import { EventLog, eventSchema } from "./event-log.ts";
 import { EventSockets } from "./event-sockets.ts";
 import { IdempotencyStore, idempotencySchema } from "./idempotency.ts";

@@ -9,7 +9,8 @@ import type { Posted } from "../durable-objects/post.ts";
 import type { RuntimeObject } from "../durable-objects/runtime-object.ts";
 import { blobArtifacts } from "./adapters/blobs.ts";
 import { HostSandboxes } from "./adapters/host-sandboxes.ts";
-import { Records, type RecordsBatch } from "./adapters/records.ts";
+import { Records } from "./adapters/records.ts";
+import type { RecordsBatch } from "./domain/records.ts";
 import { createSigner, type KeySigner, signingKeys } from "./adapters/signer.ts";
 import { type Artifacts, SandboxFailure, type Sandboxes } from "./agents/ports.ts";
 

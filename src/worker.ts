@@ -4,7 +4,7 @@
  */
 import type { Posted } from "../durable-objects/post.ts";
 import { agentOf, runtimeOf, senderOf } from "../durable-objects/remote.ts";
-import { recordsBatch, type RecordsBatch } from "./adapters/records.ts";
+import { recordsBatch, type RecordsBatch } from "./domain/records.ts";
 import { envelope } from "./domain/message.ts";
 import { type Bindings, worldOf } from "./env.ts";
 import { createApp } from "./http/app.ts";

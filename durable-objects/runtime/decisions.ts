@@ -4,14 +4,16 @@
  */
 import { decide, stepLife } from "../../src/domain/approval.ts";
 import { parsePlan } from "../../src/domain/plan.ts";
-import { ok, type Refusal, type Result } from "../../src/domain/refusal.ts";
+import { ok, type Refusal, refuse, type Result } from "../../src/domain/refusal.ts";
 import { isFinal } from "../../src/domain/task.ts";
 import type { Subject } from "../../src/domain/token.ts";
 import type { Caller, Decision } from "../../src/domain/view.ts";
 import { approvedPlan, dispatch, itemsOf, newAttempt, resumeAttempt } from "./dispatch.ts";
+import { endAttempt } from "./ladder.ts";
 import { verify } from "./merging.ts";
-import { endAttempt, giveUpItem, proceed } from "./outcomes.ts";
+import { giveUpItem, proceed } from "./progress.ts";
 import { storePlan } from "./plans.ts";
+import { isStillTrue } from "./shown.ts";
 import type { ApprovalRow, AttemptRow, ItemRow, ScopeRows, TaskRow } from "./rows.ts";
 import { cancelTask, userMessage } from "./tasks.ts";
 import { callSubject, itemSubject, patchSubject, type VerifiedTokens } from "./tokens.ts";
@@ -50,8 +52,10 @@ export interface Prepared {
 }
 
 export function takeDecision(tx: Tx, caller: Caller, card: ApprovalRow, decision: Decision, prepared: Prepared): Result<ApprovalRow> {
-  const status = decide(card, decision);
   const task = tx.rows.tasks.get(card.task_id);
+  const asShown = decision.decision !== "approve" || task === null || isStillTrue(tx.rows, tx.scope.scope_id, task, card);
+  const possible = decide(card, decision);
+  const status = possible.ok && !asShown ? refuse("content_changed", "What is stored is not what this card shows. Deny it.", { content_hash: card.content_hash }) : possible;
   if (!status.ok) {
     tx.audit("approval", task ?? { trace_id: "" }, { actor: "user", decision: "refused", reason: status.refusal.detail, details: { approval_id: card.id, by: caller.subject } });
     return status;

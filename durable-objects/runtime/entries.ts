@@ -10,7 +10,7 @@ import { isFinal } from "../../src/domain/task.ts";
 import { checkStatement, readJws } from "../../src/domain/token.ts";
 import { limits } from "../../src/limits.ts";
 import type { Lease } from "../durable-queue.ts";
-import { endAttempt } from "./outcomes.ts";
+import { endAttempt } from "./ladder.ts";
 import type { AttemptRow, CallRow, ItemRow, TaskRow } from "./rows.ts";
 import { callSubject, checkItem, type VerifiedTokens } from "./tokens.ts";
 import type { Tx } from "./tx.ts";

@@ -8,15 +8,14 @@
  */
 import { derivedId } from "../../src/domain/ids.ts";
 import type { Message } from "../../src/domain/message.ts";
-import { type VerificationOrder, verificationResult, type VerificationResult } from "../../src/domain/result.ts";
-import { isFinal } from "../../src/domain/task.ts";
-import { approvedPlan, itemsOf, sandboxLimits } from "./dispatch.ts";
-import { endAttempt, proceed } from "./outcomes.ts";
-import type { AttemptRow, ItemRow, PlanRow, TaskRow } from "./rows.ts";
+import { type VerificationOrder, verificationResult } from "../../src/domain/result.ts";
+import { approvedPlan, sandboxLimits } from "./dispatch.ts";
+import { endAttempt } from "./ladder.ts";
+import { proceed } from "./progress.ts";
+import { published, requestVerification } from "./publishing.ts";
+import type { AttemptRow, ItemRow, TaskRow } from "./rows.ts";
 import { checkItem, type VerifiedTokens } from "./tokens.ts";
 import type { Tx } from "./tx.ts";
-
-const maxPublishTries = 5;
 
 /** Sends the attempt's patch to the verifier, on the branch as it is now. */
 export function verify(tx: Tx, task: TaskRow, item: ItemRow, attempt: AttemptRow, verified: VerifiedTokens): void {
@@ -61,22 +60,10 @@ export function verify(tx: Tx, task: TaskRow, item: ItemRow, attempt: AttemptRow
     environment: plan.environment,
     limits: sandboxLimits,
   };
-  request(tx, task, id, order, attempt);
+  requestVerification(tx, task, id, order, attempt);
   tx.touch(task);
 }
 
-function request(tx: Tx, task: TaskRow, cause: string, order: VerificationOrder, attempt: AttemptRow | null): void {
-  tx.send(
-    tx.message(task, cause, {
-      message_kind: "verification_request",
-      recipient: "verifier",
-      content: order.stage === "publish" ? `publish ${order.branch}` : order.title,
-      payload: { ...order },
-      work_item_id: attempt?.work_item_id ?? null,
-      attempt_number: attempt?.number ?? null,
-    }),
-  );
-}
 function commitMessage(task: TaskRow, item: ItemRow): string {
   return `${item.spec.title}\n\nTask: ${task.id}\nWork-item: ${item.id}\nItem-hash: ${item.item_hash}`;
 }
@@ -137,53 +124,4 @@ function merge(
   tx.audit("merge", task, { decision: "merged", details: about });
   tx.event("merge_result", task, { detail: item.spec.title, ...about });
   proceed(tx, tx.touch(merged), verified);
-}
-
-/** Every item is done: the branch is pushed. It is part of what the plan's approval grants, so its tokens are checked once more. */
-export function publish(tx: Tx, task: TaskRow, verified: VerifiedTokens): void {
-  const plan = approvedPlan(tx, task);
-  if (plan === null || task.tip === null || task.publishing !== null) return;
-  const refused = changedSince(tx, task, plan, verified);
-  if (refused !== null) {
-    tx.audit("gate_block", task, { actor: "gate_runner", decision: "blocked", reason: refused, details: { entry: "publish" } });
-    tx.finish(task, "failed", { reason: `Not published: ${refused}`, error_code: "gate_blocked" });
-    return;
-  }
-  sendPublish(tx, task, task.tip, 0);
-}
-function sendPublish(tx: Tx, task: TaskRow, tip: NonNullable<TaskRow["tip"]>, tries: number): void {
-  const verification_id = `v${derivedId(task.id, "publish", tries).slice(0, 15)}`;
-  const order: VerificationOrder = {
-    stage: "publish",
-    verification_id,
-    repo: task.repo,
-    branch: task.branch,
-    commit: tip.commit,
-    bundle_key: tip.bundle_key,
-  };
-  request(tx, task, verification_id, order, null);
-  tx.touch({ ...task, publishing: { verification_id, tries } });
-}
-
-function changedSince(tx: Tx, task: TaskRow, plan: PlanRow, verified: VerifiedTokens): string | null {
-  for (const item of itemsOf(tx, plan)) {
-    const refused = checkItem(tx, "publish", task, item, verified);
-    if (refused !== null) return refused;
-  }
-  return null;
-}
-
-function published(tx: Tx, message: Message, result: Extract<VerificationResult, { stage: "publish" }>): void {
-  const task = message.task_id === null ? null : tx.rows.tasks.get(message.task_id);
-  if (task === null || isFinal(task.status) || task.publishing?.verification_id !== result.verification_id || task.tip === null) return;
-  if (result.ok) {
-    const done = tx.finish({ ...task, published: task.tip.commit }, "done", { reason: null });
-    tx.status(done, "done", { detail: `${task.title} is on branch ${task.branch}.`, attempt: null });
-    return;
-  }
-  const tries = task.publishing.tries + 1;
-  if (result.retryable && tries < maxPublishTries) return sendPublish(tx, { ...task, publishing: null }, task.tip, tries);
-  const reason = `The branch could not be published: ${result.detail}`;
-  const ended = tx.finish(task, "failed", { reason, error_code: "tool_failure" });
-  tx.status(ended, "failed", { detail: reason, attempt: null, error_code: "tool_failure" });
 }

@@ -1,21 +1,19 @@
 /**
- * How an attempt ended and what follows: its patch held to the grant, the ladder climbed, a person asked when no
- * rung is left. [OUTC-*]
+ * What an executor answered: stale answers kept for the record, a call that waits put before a person, and a
+ * finished patch held to what the plan grants. [OUTC-*]
  */
 import { cardTitle, emptyCard } from "../../src/domain/approval.ts";
-import { type AttemptEnd, climb } from "../../src/domain/attempt.ts";
 import { patchVerdict } from "../../src/domain/grant.ts";
-import type { ErrorCode, Message } from "../../src/domain/message.ts";
+import type { Message } from "../../src/domain/message.ts";
 import { executionResult, type ExecutionResult } from "../../src/domain/result.ts";
 import { isFinal } from "../../src/domain/task.ts";
 import type { Card } from "../../src/domain/view.ts";
-import { limits } from "../../src/limits.ts";
-import { approvedPlan, dispatch, failItem, itemsOf, newAttempt } from "./dispatch.ts";
+import { endAttempt } from "./ladder.ts";
+import { verify } from "./merging.ts";
 import { ask } from "./plans.ts";
-import { publish, verify } from "./merging.ts";
 import type { AttemptRow, ItemRow, TaskRow } from "./rows.ts";
 import type { VerifiedTokens } from "./tokens.ts";
-import { isOpen, type Tx } from "./tx.ts";
+import type { Tx } from "./tx.ts";
 
 /** Takes an `execution_result`. One that comes late is kept for the record and changes nothing. */
 export function acceptResult(tx: Tx, message: Message, verified: VerifiedTokens): void {
@@ -113,92 +111,4 @@ function holdToGrant(tx: Tx, task: TaskRow, item: ItemRow, attempt: AttemptRow, 
   ask(tx, task, { cause: `${attempt.id}/gate`, card, rule: "patch_held_to_grant", work_item_id: item.id, attempt_id: attempt.id });
   const touched = tx.touch(task);
   tx.status(touched, "blocked", { detail: reason, attempt, error_code: "gate_blocked" });
-}
-
-/** Ends an attempt that did not come to a merge, and takes the next rung. */
-export function endAttempt(tx: Tx, task: TaskRow, attempt: AttemptRow, how: { end: AttemptEnd; detail: string }): void {
-  const item = tx.rows.items.get(attempt.work_item_id);
-  const plan = approvedPlan(tx, task);
-  if (item === null || plan === null || isFinal(task.status)) return;
-  const step = climb(
-    {
-      max_attempts: item.spec.max_attempts + item.extra,
-      counted: item.counted,
-      uncounted: item.uncounted,
-      max_uncounted: limits.max_uncounted_attempts,
-      consulted: item.consulted,
-      replan_depth: 0,
-      max_replan_depth: limits.max_replan_depth,
-      on_stuck: item.spec.on_stuck,
-      planner: tx.scope.planner,
-    },
-    how.end,
-  );
-  const ended = tx.rows.attempts.put({
-    ...attempt,
-    state: step.counted ? "failed" : "crashed",
-    lease: null,
-    ended_at: tx.at,
-    error_code: step.error_code,
-    detail: how.detail,
-  });
-  const told = tx.rows.items.put({
-    ...item,
-    counted: item.counted + (step.counted ? 1 : 0),
-    uncounted: item.uncounted + (step.counted ? 0 : 1),
-    guidance: [...item.guidance, `Attempt ${attempt.number} ended: ${how.detail}`].slice(-10),
-  });
-  const about = { work_item_id: item.id, attempt_id: attempt.id, attempt_number: attempt.number, rung: step.next, skipped: [...step.skipped] };
-  tx.audit("transition", task, { decision: `attempt_${ended.state}`, reason: how.detail, details: about });
-  const type = step.error_code === "timeout" ? "task_execution_timeout" : "task_execution_failed";
-  tx.event(type, task, { surfaces: ["stream", "activity"], detail: how.detail, error_code: step.error_code, ...about });
-  if (step.next === "retry") {
-    newAttempt(tx, task, plan, told);
-    tx.touch(task);
-    return;
-  }
-  escalate(tx, task, told, ended, step.skipped, step.error_code ?? "tool_failure");
-}
-
-function escalate(tx: Tx, task: TaskRow, item: ItemRow, attempt: AttemptRow, skipped: readonly string[], error_code: ErrorCode): void {
-  const card: Card = {
-    ...emptyCard({
-      kind: "escalation",
-      title: cardTitle("escalation", task, item.spec.title),
-      why: "Every way to recover is used up. Approve to allow one more attempt (your comment goes with it), or deny to end the task.",
-      repo: task.repo,
-      taint: task.taint,
-      policy_hash: tx.scope.policy_hash,
-      requested_by: "runtime",
-    }),
-    base_commit: attempt.baseline,
-    facts: [...item.guidance, ...skipped],
-  };
-  ask(tx, task, { cause: `${attempt.id}/escalate`, card, rule: "no rung of the ladder is left", work_item_id: item.id, attempt_id: attempt.id });
-  const touched = tx.touch(task);
-  tx.status(touched, "stuck", { detail: attempt.detail ?? "", attempt, error_code });
-}
-
-/** After an item's fate is known: the next items start, or the task publishes, or it ends. */
-export function proceed(tx: Tx, task: TaskRow, verified: VerifiedTokens): void {
-  const plan = approvedPlan(tx, task);
-  if (plan === null || isFinal(task.status)) return;
-  dispatch(tx, task);
-  const items = itemsOf(tx, plan);
-  if (items.every((item) => item.outcome === "done")) return publish(tx, task, verified);
-  const failed = items.find((item) => item.outcome === "failed");
-  const busy = tx.rows.attempts.ofTask(task.id).some((attempt) => isOpen(attempt) || attempt.state === "suspended" || attempt.state === "executed");
-  if (failed !== undefined && !busy) {
-    const last = tx.rows.attempts.ofTask(task.id).findLast((attempt) => attempt.work_item_id === failed.id);
-    const reason = `${failed.spec.title}: ${last?.detail ?? "failed"}`;
-    const ended = tx.finish(task, "failed", { reason, error_code: last?.error_code ?? "tool_failure" });
-    tx.status(ended, "failed", { detail: reason, attempt: last ?? null, error_code: last?.error_code ?? "tool_failure" });
-    return;
-  }
-  tx.touch(task);
-}
-
-export function giveUpItem(tx: Tx, task: TaskRow, item: ItemRow): void {
-  const plan = approvedPlan(tx, task);
-  if (plan !== null) failItem(tx, plan, item);
 }

@@ -5,17 +5,10 @@
 import { and, asc, eq, gt, or, type SQL } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import { z } from "zod";
-import { telemetryView } from "../domain/telemetry.ts";
+import type { RecordsBatch } from "../domain/records.ts";
 import { type AuditView, auditView, type Page } from "../domain/view.ts";
 import { audit, scopes } from "./d1-schema.ts";
 
-/** What an object sends over the queue `records`. Its rows are confirmed to it, by the last seq of each list, once stored. */
-export const recordsBatch = z.strictObject({
-  object: z.string(),
-  audit: z.array(auditView).max(100),
-  telemetry: z.array(telemetryView).max(500),
-});
-export type RecordsBatch = z.infer<typeof recordsBatch>;
 export interface AuditQuery {
   readonly scope_id: string;
   readonly trace_id: string | null;

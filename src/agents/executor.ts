@@ -8,7 +8,7 @@ import { type ExecutionOrder, executionOrder, type ExecutionResult, patchRef, sa
 import type { AttemptRef, Entry } from "./bus.ts";
 import { callOfStep, nextStep, runnerState } from "./runners/steps.ts";
 import type { Committed, Outgoing, Ports, Role, RunContext, Step } from "./step.ts";
-import { afterFailure, call, note, poll, setupCall, tail, whyFailed } from "./workspace.ts";
+import { afterFailure, bytesInMessage, call, firstOf, lastOf, note, poll, setupCall, tail, whyFailed } from "./workspace.ts";
 
 const ending = z.strictObject({
   end: z.enum(["finished", "suspended", "crashed", "cancelled"]),
@@ -140,8 +140,7 @@ const steps: Record<ExecutorState["at"], (scene: Scene) => Stepped> = {
     if (order.resume === null) return go(scene, { at: "work" });
     const patch = await ports.artifacts.get(order.resume.patch_key);
     if (patch === null) return close(scene, { end: "crashed", detail: "the stored workspace is missing" });
-    const before = await ports.sandboxes.snapshot(scene.sandbox);
-    if (patch.byteLength > 0 && before.patch.byteLength === 0) await ports.sandboxes.restore(scene.sandbox, patch);
+    await ports.sandboxes.restore(scene.sandbox, patch);
     const rebuilt = await ports.sandboxes.snapshot(scene.sandbox);
     return go(scene, { at: "work", tree: rebuilt.tree }, { output: note("workspace restored; processes and ignored files were not kept") });
   },
@@ -169,6 +168,8 @@ const steps: Record<ExecutorState["at"], (scene: Scene) => Stepped> = {
 
   async snapshot(scene) {
     const patch = await store(scene, "result");
+    if (bytesInMessage(patch.files) > fileListBytes)
+      return close(scene, { end: "finished", error_code: "tool_failure", detail: `the result changes ${patch.files.length} files, more than a person could be shown` });
     return close(scene, { end: "finished", patch, exit_code: 0, detail: `${patch.files.length} files changed` });
   },
 
@@ -196,6 +197,9 @@ const steps: Record<ExecutorState["at"], (scene: Scene) => Stepped> = {
 };
 
 const tailMax = 4_000;
+const detailMax = 1_000;
+/** The names of the changed files travel in the result, which is one message. */
+const fileListBytes = 48 * 1024;
 
 async function store(scene: Scene, name: string) {
   const { ports, context, order, sandbox } = scene;
@@ -228,6 +232,7 @@ function close(scene: Scene, how: Pick<Ending, "end" | "detail"> & Partial<Endin
     suspension: null,
     silent: false,
     ...how,
+    detail: firstOf(how.detail, detailMax),
   };
   return go(scene, { at: "close", call: null, ending: ended }, { output: note(`${ended.end}: ${ended.detail}`) });
 }
@@ -245,7 +250,7 @@ function result(scene: Scene, ended: Ending): Outgoing {
     success,
     output: state.tail,
     events: [],
-    tool_errors: success || ended.end !== "finished" ? [] : [{ tool_name: "shell_execute", error_message: ended.detail, raw: state.tail.slice(-1_000) }],
+    tool_errors: success || ended.end !== "finished" ? [] : [{ tool_name: "shell_execute", error_message: ended.detail, raw: lastOf(state.tail, 1_000) }],
     duration_ms: ports.clock.now() - context.opened_at_ms,
     exit_code: ended.exit_code,
     patch: ended.patch,

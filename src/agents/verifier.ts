@@ -10,7 +10,7 @@ import { checkView, verdicts } from "../domain/view.ts";
 import { limits } from "../limits.ts";
 import { SandboxFailure } from "./ports.ts";
 import type { Committed, Outgoing, Ports, Role, RunContext, Step } from "./step.ts";
-import { afterFailure, call, note, poll, setupCall, tail, whyFailed } from "./workspace.ts";
+import { afterFailure, bytesInMessage, call, firstOf, lastOf, note, poll, setupCall, tail, whyFailed } from "./workspace.ts";
 
 const verifierState = z.strictObject({
   at: z.enum(["create", "checkout", "merge", "setup", "restore", "checks", "publish", "close", "answer"]),
@@ -153,8 +153,8 @@ const steps: Record<Exclude<VerifierState["at"], "publish">, (scene: Scene<Verif
     const { state, ports } = scene;
     const patch = state.patch_key === null ? null : await ports.artifacts.get(state.patch_key);
     if (patch === null) return over(scene, "infra_error", "the candidate's patch is missing from the store");
-    const before = await ports.sandboxes.snapshot(scene.sandbox);
-    if (patch.byteLength > 0 && before.patch.byteLength === 0) await ports.sandboxes.restore(scene.sandbox, patch);
+    // Whatever the set-up left behind: no check may ever run without the patch.
+    await ports.sandboxes.restore(scene.sandbox, patch);
     return go(scene, { at: "checks" });
   },
 
@@ -204,8 +204,26 @@ function over<O>(scene: Scene<O>, verdict: NonNullable<VerifierState["verdict"]>
   return go(scene, { at: "close", call: null, verdict, detail });
 }
 
+const detailMax = 1_000;
+const conflictsMax = 20;
+/** Kept free in the message for everything but the checks. */
+const otherBytes = 32 * 1024;
+
+/** All checks travel in one message: they share what it can hold, and each keeps the end of its output. */
+function fitted(checks: VerifierState["checks"]): VerifierState["checks"] {
+  const bare = checks.map((check) => ({ ...check, output: "" }));
+  const room = (limits.message_inline_bytes - otherBytes - bytesInMessage(bare)) / Math.max(1, checks.length);
+  return checks.map((check) => {
+    let { output } = check;
+    // Halved until it fits: a character takes one to six bytes in a message.
+    while (output.length > 0 && bytesInMessage(output) > room) output = lastOf(output, Math.floor(output.length / 2));
+    return { ...check, output };
+  });
+}
+
 function answer(scene: Scene<VerificationOrder>): Outgoing {
-  const { state, order } = scene;
+  const { order } = scene;
+  const state = { ...scene.state, detail: firstOf(scene.state.detail, detailMax) };
   const passed = state.verdict === "pass";
   const payload: VerificationResult =
     order.stage === "publish"
@@ -216,11 +234,11 @@ function answer(scene: Scene<VerificationOrder>): Outgoing {
           attempt_id: order.attempt_id,
           verdict: state.verdict ?? "infra_error",
           detail: state.detail,
-          checks: state.checks,
+          checks: fitted(state.checks),
           parent: order.parent,
           commit: passed ? state.commit : null,
           bundle_key: passed ? state.bundle_key : null,
-          conflicts: state.conflicts,
+          conflicts: state.conflicts.slice(0, conflictsMax).map((path) => firstOf(path, 120)),
         };
   return {
     message_kind: "verification_result",

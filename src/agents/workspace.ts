@@ -3,6 +3,7 @@
  * the environment's set-up, and what a failure of the sandbox means. [WS-*]
  */
 import { z } from "zod";
+import { byteLength } from "../domain/canonical.ts";
 import { limits } from "../limits.ts";
 import type { Environment } from "../domain/result.ts";
 import { type CallOutcome, type ExecSpec, SandboxFailure, type Sandboxes } from "./ports.ts";
@@ -77,8 +78,23 @@ export function note(text: string): Uint8Array {
   return utf8.encode(`\u001b[2m# ${text}\u001b[0m\n`);
 }
 
-/** The last `max` characters of what a log says, without terminal colours. */
+// ECMA-48 control sequences: colours, cursor moves.
+const controlSequence = new RegExp("\\u001b\\[[0-?]*[ -/]*[@-~]", "g");
+
+/** The last `max` characters of what a log says, without terminal colours, and never half of a character. */
 export function tail(kept: string, chunk: Uint8Array, max: number): string {
-  const text = kept + new TextDecoder().decode(chunk);
-  return text.length > max ? text.slice(-max) : text;
+  const text = (kept + new TextDecoder().decode(chunk)).replace(controlSequence, "");
+  return lastOf(text, max);
+}
+/** A character cut in half has no canonical form, so no message could carry it. */
+export function lastOf(text: string, max: number): string {
+  return text.slice(Math.max(0, text.length - max)).toWellFormed();
+}
+export function firstOf(text: string, max: number): string {
+  return (text.length > max ? `${text.slice(0, max)} ...` : text).toWellFormed();
+}
+
+/** Bytes the text takes inside a message. */
+export function bytesInMessage(value: unknown): number {
+  return byteLength(JSON.stringify(value));
 }

@@ -14,11 +14,12 @@ import { branchProblem, commitOf } from "./demo-check.ts";
 import { sentence } from "./files.ts";
 import { bringUp, type Service } from "./service.ts";
 
-const LIMIT_MS = 60_000;
-const usage = `npm run demo -- [--keep] [--help]
+const DEFAULT_LIMIT_S = 60;
+const usage = `npm run demo -- [--keep] [--limit SECONDS] [--help]
 
-  --keep   leave the state folder (with the sample repository and its new branch) where it is
-  --help   this text`;
+  --keep           leave the state folder (with the sample repository and its new branch) where it is
+  --limit SECONDS  give up after this long (default ${DEFAULT_LIMIT_S})
+  --help           this text`;
 
 /** Why the demo did not end as it should, in a sentence. */
 class DemoFailure extends Error {}
@@ -38,25 +39,26 @@ function quoted(text: string): string {
   return visible(text).trimEnd().replaceAll(/^/gm, "        | ");
 }
 
-process.exit(await main());
-
 async function main(): Promise<number> {
-  let keep = false;
+  const options = {
+    keep: { type: "boolean" },
+    limit: { type: "string" },
+    help: { type: "boolean", short: "h" },
+  } as const;
   try {
-    const { values } = parseArgs({ options: { keep: { type: "boolean" }, help: { type: "boolean", short: "h" } } });
-    if (values.help === true) {
-      say(usage);
-      return 0;
-    }
-    keep = values.keep === true;
+    const { values } = parseArgs({ options });
+    const limitS = Number(values.limit ?? DEFAULT_LIMIT_S);
+    if (!(limitS > 0 && limitS <= 3_600)) throw new Error("--limit wants a number of seconds, at most 3600");
+    if (values.help !== true) return await withinLimit(values.keep === true, limitS);
+    say(usage);
+    return 0;
   } catch (error) {
     process.stderr.write(`${sentence(error)}\n\n${usage}\n`);
     return 2;
   }
-  return withinLimit(keep);
 }
 
-async function withinLimit(keep: boolean): Promise<number> {
+async function withinLimit(keep: boolean, limitS: number): Promise<number> {
   const state = mkdtempSync(join(tmpdir(), "countersign-demo-"));
   const stop = new AbortController();
   let takeDown: (() => Promise<void>) | null = null;
@@ -68,7 +70,7 @@ async function withinLimit(keep: boolean): Promise<number> {
       stop.abort();
       reject(new DemoFailure(why));
     };
-    setTimeout(() => end(`it took longer than ${LIMIT_MS / 1000} seconds`), LIMIT_MS).unref();
+    setTimeout(() => end(`it took longer than ${limitS} seconds`), limitS * 1_000).unref();
     for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, () => end("it was interrupted"));
   });
   try {
@@ -128,12 +130,16 @@ async function follow(service: Service, signal: AbortSignal): Promise<TaskView> 
     const task = await read();
     const [waiting] = task.pending_approvals.filter((id) => id !== signed);
     if (waiting === undefined) continue;
-    if (signed !== null)
-      throw new DemoFailure(`a second decision is needed, which this plan should not need (${waiting})`);
+    if (signed !== null) throw new DemoFailure(await secondQuestion(service, waiting));
     await countersign(service, task, waiting);
     signed = waiting;
   }
   throw new DemoFailure("the event feed ended before the task did");
+}
+
+async function secondQuestion({ client }: Service, id: string): Promise<string> {
+  const { card } = await client.get(`/api/approvals/${id}`, approvalView);
+  return `another decision is needed, which this plan should not need: ${visible([card.title, card.why, ...card.facts].join("\n  "))}`;
 }
 
 async function countersign(service: Service, task: TaskView, id: string): Promise<void> {
@@ -187,3 +193,5 @@ async function showDiff(service: Service, task: TaskView): Promise<void> {
     );
   say(coloured.join("\n"));
 }
+
+process.exit(await main());

@@ -1,40 +1,38 @@
 /** `npm start`: the whole service on this machine, and what to do next. [START-5] [START-13] */
 import { styleText } from "node:util";
 import { z } from "zod";
+import { taskView } from "../domain/view.ts";
 import { StartError, sentence } from "./files.ts";
 import { parseFlags, type StartFlags, usage } from "./flags.ts";
 import { signInLink } from "./seed.ts";
 import { bringUp, type Service } from "./service.ts";
-
-const parsed = parseFlags(process.argv.slice(2));
-if (parsed.kind === "help") process.stdout.write(`${usage}\n`);
-else if (parsed.kind === "usage") {
-  process.stderr.write(`${parsed.problem}\n\n${usage}\n`);
-  process.exitCode = 2;
-} else process.exit(await start(parsed.flags));
 
 async function start(flags: StartFlags): Promise<number> {
   const say = (line: string): void => {
     (flags.json ? process.stderr : process.stdout).write(`${line}\n`);
   };
   const interrupted = onSignals();
+  let service: Service | null = null;
+  let code = 0;
   try {
     say("Starting Countersign ...");
-    const service = await bringUp(flags, say, interrupted.arm);
+    service = await bringUp(flags, say, interrupted.arm);
     if (!interrupted.yet()) await announce(service, flags, say);
     const why = await Promise.race([service.lost, interrupted.signal]);
-    if (why !== null) process.stderr.write(`Stopping: ${why}\n`);
-    await service.stop();
-    say("Stopped.");
-    return why === null ? 0 : 1;
-  } catch (error) {
-    if (interrupted.yet()) {
-      say("Stopped.");
-      return 0;
+    if (why !== null) {
+      process.stderr.write(`Stopping: ${why}\n`);
+      code = 1;
     }
-    process.stderr.write(`${error instanceof StartError ? "" : "The service did not start: "}${sentence(error)}\n`);
-    return 1;
+  } catch (error) {
+    // What breaks while everything is being taken down is only that.
+    if (!interrupted.yet()) {
+      process.stderr.write(`${error instanceof StartError ? "" : "The service did not start: "}${sentence(error)}\n`);
+      code = 1;
+    }
   }
+  await service?.stop();
+  if (service !== null || interrupted.yet()) say("Stopped.");
+  return code;
 }
 
 /** The first Ctrl-C stops in good order, also half-way up; the second does not wait. */
@@ -77,7 +75,7 @@ ${strong("Countersign is running")} at ${service.url}
   Admin token of the scope "demo":       ${service.folder.token}
   Log:                                   ${service.folder.log}
 
-${nextSteps(service)}
+${await nextSteps(service)}
 
 Ctrl-C stops everything that was started.`);
 }
@@ -91,13 +89,21 @@ async function lacks(url: string): Promise<string[]> {
   return told.data.features.filter((feature) => !feature.ok).map((feature) => `${feature.name} (${feature.detail})`);
 }
 
-function nextSteps(service: Service): string {
-  if (service.seeded.task === null)
+async function nextSteps({ client, seeded }: Service): Promise<string> {
+  const sample = seeded.task === null ? null : await client.get(`/api/tasks/${seeded.task}`, taskView);
+  if (sample?.waiting_on !== "plan")
     return `What next: open the sign-in link, or ask for work from a second terminal:
   npx countersign task create --plan PLAN.md --repo /path/to/repository`;
   return `What next: a sample task waits for your countersignature. Open the sign-in link and look in Review, or
 from a second terminal in this folder:
-  npx countersign approvals list
-  npx countersign approvals approve ID
-  npx countersign task watch ${service.seeded.task}`;
+  npx countersign approvals list --status pending
+  npx countersign approvals approve ${sample.pending_approvals[0] ?? "ID"}
+  npx countersign task watch ${sample.id}`;
 }
+
+const parsed = parseFlags(process.argv.slice(2));
+if (parsed.kind === "help") process.stdout.write(`${usage}\n`);
+else if (parsed.kind === "usage") {
+  process.stderr.write(`${parsed.problem}\n\n${usage}\n`);
+  process.exitCode = 2;
+} else process.exit(await start(parsed.flags));

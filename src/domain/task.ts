@@ -50,8 +50,9 @@ export function phaseOf(task: TaskFacts): Phase {
   if (isFinal(task.status)) return "error";
   if (task.plan === "in_review") return "planning";
   if (task.plan === "none") return task.routed ? "spec_creation" : "discovery";
-  const open = task.items.map(phaseOfItem);
-  return order.find((phase) => open.includes(phase)) ?? "coding";
+  // What has failed for good, and what waits for it, is no open work: its siblings show where the task is.
+  const alive = task.items.filter((item) => item.outcome === "open" || item.outcome === "done").map(phaseOfItem);
+  return order.find((phase) => alive.includes(phase)) ?? "coding";
 }
 
 /**

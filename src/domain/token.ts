@@ -93,10 +93,10 @@ export function readJws(jws: string): ReadJws | null {
   const parts = jws.split(".");
   const [head, body, tail] = parts;
   if (parts.length !== 3 || head === undefined || body === undefined || tail === undefined) return null;
-  const bytes = [head, body, tail].map(decode);
-  const [headBytes, bodyBytes, signature] = bytes;
-  if (!headBytes || !bodyBytes || !signature) return null;
   try {
+    const [headBytes, bodyBytes, signature] = [head, body, tail].map(decode);
+    // A signature has one spelling only, so that one statement is one token.
+    if (!headBytes || !bodyBytes || !signature || encode(signature) !== tail) return null;
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
     const headRead = header.safeParse(JSON.parse(text.decode(headBytes)));
     const bodyRead = statement.safeParse(JSON.parse(text.decode(bodyBytes)));

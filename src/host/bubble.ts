@@ -28,21 +28,31 @@ const systemFiles = [
 ];
 
 /** Arguments for `--args`: they travel in a file, because a command line can be read by every user of the machine. */
-export function bubbleArgs(binds: readonly Bind[], env: Readonly<Record<string, string>>): string[] {
+export function bubbleArgs(
+  binds: readonly Bind[],
+  env: Readonly<Record<string, string>>,
+  system: "whole" | "programs",
+): string[] {
   const args = ["--unshare-all", "--die-with-parent", "--cap-drop", "ALL", "--clearenv"];
   args.push("--uid", "1000", "--gid", "1000", "--hostname", "sandbox", "--ro-bind", "/usr", "/usr");
   for (const folder of systemFolders) args.push(...mirrored(folder));
-  args.push("--ro-bind-try", "/opt", "/opt", "--dir", "/etc", "--dir", "/etc/ssl");
-  for (const path of systemFiles) args.push("--ro-bind-try", path, path);
-  args.push("--symlink", "/proc/self/mounts", "/etc/mtab");
-  args.push("--proc", "/proc", "--dev", "/dev");
-  for (const path of ["/dev/shm", "/tmp", "/home"]) args.push("--size", String(bounds.tmpfs_bytes), "--tmpfs", path);
-  args.push("--symlink", "/tmp", "/var/tmp", "--dir", "/run");
+  args.push("--proc", "/proc", "--dev", "/dev", "--dir", "/etc", "--dir", "/run");
+  if (system === "whole") args.push(...wholeSystem());
+  for (const path of system === "whole" ? ["/dev/shm", "/tmp", "/home"] : ["/tmp"]) {
+    args.push("--size", String(bounds.tmpfs_bytes), "--tmpfs", path);
+  }
   for (const bind of binds) args.push(bind.writable ? "--bind" : "--ro-bind", bind.source, bind.dest);
   for (const [name, value] of Object.entries(env)) args.push("--setenv", name, value);
   // Last, because everything above still makes folders in them.
   args.push("--remount-ro", "/dev", "--remount-ro", "/");
   return args;
+}
+
+/** What a build may look for and the host's own short programs do not: each mount costs them time. */
+function wholeSystem(): string[] {
+  const args = ["--ro-bind-try", "/opt", "/opt", "--dir", "/etc/ssl", "--symlink", "/proc/self/mounts", "/etc/mtab"];
+  for (const path of systemFiles) args.push("--ro-bind-try", path, path);
+  return [...args, "--symlink", "/tmp", "/var/tmp"];
 }
 
 /** /bin is a link into /usr on most systems and a folder of its own on the others. */

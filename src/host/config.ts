@@ -9,6 +9,8 @@ export interface HostConfig {
   readonly repo_roots: readonly string[];
   /** First of the unprivileged users sandboxes run as, one a scope. Null when the host itself is unprivileged. */
   readonly uid_base: number | null;
+  /** Folder where sandboxes' users find what they are given; set by the host for itself when it is root. */
+  readonly stage: string | null;
 }
 
 export function readConfig(env: NodeJS.ProcessEnv): HostConfig {
@@ -22,6 +24,7 @@ export function readConfig(env: NodeJS.ProcessEnv): HostConfig {
     root: resolve(root),
     repo_roots: repoRoots(env.REPO_ROOTS ?? ""),
     uid_base: process.getuid?.() === 0 ? whole(env.SANDBOX_UID ?? "700000", "SANDBOX_UID", 4_000_000_000) : null,
+    stage: env.SANDBOX_STAGE ?? null,
   };
 }
 

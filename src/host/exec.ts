@@ -29,7 +29,8 @@ export async function exec(host: Host, { id, call_id, spec }: Input<"exec">): Pr
       if (pipe !== null) closePipe(pipe);
       call.neverStarted(asFailure(thrown).message);
     }
-    if (thrown instanceof HostFailure) throw thrown;
+    // Why it was refused is the call's outcome; only a sandbox that is gone has none.
+    if (thrown instanceof HostFailure && thrown.code === "no_such_sandbox") throw thrown;
   }
 }
 

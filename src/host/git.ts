@@ -70,6 +70,8 @@ const plainEnv = {
   GIT_NO_REPLACE_OBJECTS: "1",
   GIT_OPTIONAL_LOCKS: "0",
 };
+// What git writes for a sandbox is made again when it is lost: waiting for the disk would be most of the time it takes.
+const noFsync = { GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: "core.fsync", GIT_CONFIG_VALUE_0: "none" };
 const passedOn = [
   "HTTPS_PROXY",
   "https_proxy",
@@ -114,8 +116,6 @@ export interface WorkOptions extends GitOptions {
   readonly input?: string;
   /** The mirror, until the sandbox's record names it. */
   readonly mirror?: string;
-  /** The ignore rules of the commit that is checked out, seen as /ignore. */
-  readonly ignore?: string;
 }
 
 /** In a bubble that holds the sandbox's git directory as /git, its mirror read-only as /mirror, and the workspace if asked for. */
@@ -152,13 +152,12 @@ function inGitBubble(
   ];
   if (mirror !== undefined) binds.push({ source: mirror, dest: "/mirror", writable: false });
   if (options.input !== undefined) binds.push({ source: options.input, dest: "/input", writable: false });
-  if (options.ignore !== undefined) binds.push({ source: options.ignore, dest: "/ignore", writable: false });
   const { workspace = "none" } = options;
   if (workspace !== "none") binds.push({ source: sandbox.work, dest: "/workspace", writable: workspace === "write" });
   const bubble = host.helperBubble(sandbox, {
     argv,
     cwd: workspace === "none" ? "/git" : "/workspace",
-    env: { ...plainEnv, GIT_CONFIG_GLOBAL: "/etc/host-gitconfig", GIT_DIR: "/git", ...options.env },
+    env: { ...plainEnv, ...noFsync, GIT_CONFIG_GLOBAL: "/etc/host-gitconfig", GIT_DIR: "/git", ...options.env },
     binds,
   });
   return runInside(host.scratch, sandbox, bubble, options);

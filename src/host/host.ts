@@ -13,10 +13,10 @@ import type { Bubble } from "./launch.ts";
 import type { Input } from "./protocol.ts";
 import { load, type SandboxRecord, sandboxRecord, save } from "./record.ts";
 import { Sandbox } from "./sandbox.ts";
+import { onStage, stagedFolders } from "./stage.ts";
 
 const run = promisify(execFile);
-/** Folders of the root that are the host's own: a work tree may not stand in them. */
-const own = ["sandboxes", "git", "mirrors", "caches", "scratch", "etc"] as const;
+const own = ["sandboxes", ...stagedFolders] as const;
 const etcFiles = {
   passwd: "root:x:0:0:root:/nonexistent:/usr/sbin/nologin\nagent:x:1000:1000:agent:/home:/bin/bash\n",
   group: "root:x:0:\nagent:x:1000:\n",
@@ -118,15 +118,33 @@ export class Host {
       ...(parts.binds ?? []),
     ];
     const cwd = `/workspace/${parts.cwd ?? "."}`;
-    return { binds, env: { ...plainEnv, ...parts.env }, cwd, argv: parts.argv, limits, groups, uid };
+    return {
+      binds: this.#staged(binds),
+      env: { ...plainEnv, ...parts.env },
+      cwd,
+      argv: parts.argv,
+      limits,
+      system: "whole",
+      groups,
+      uid,
+    };
   }
 
   /** A process of the host on the sandbox's files: not in its group, so that an agent at its limits cannot stop it. */
   helperBubble(sandbox: Sandbox, parts: BubbleParts): Bubble {
     const limits = { processes: 64, file_mb: sandbox.record.spec.file_mb, address_mb: bounds.git_memory_mb };
     const env = { ...plainEnv, ...parts.env };
-    const binds = [...this.#etc(), ...(parts.binds ?? [])];
-    return { binds, env, cwd: parts.cwd ?? "/", argv: parts.argv, limits, groups: [], uid: sandbox.record.uid };
+    const binds = this.#staged(parts.binds ?? []);
+    return {
+      binds,
+      env,
+      cwd: parts.cwd ?? "/",
+      argv: parts.argv,
+      limits,
+      system: "programs",
+      groups: [],
+      uid: sandbox.record.uid,
+    };
   }
 
   async #end(sandbox: Sandbox): Promise<void> {
@@ -149,6 +167,10 @@ export class Host {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     throw new HostFailure("internal", `processes of sandbox "${id}" could not be ended`, true);
+  }
+
+  #staged(binds: readonly Bind[]): Bind[] {
+    return binds.map((bind) => ({ ...bind, source: onStage(this.config, bind.source) }));
   }
 
   #etc(): Bind[] {

@@ -9,9 +9,8 @@ import { must, type WorkOptions, workGit } from "./git.ts";
 import type { Host } from "./host.ts";
 import type { Sandbox } from "./sandbox.ts";
 
-export function ignorePath(sandbox: Sandbox): string {
-  return join(sandbox.folder, "ignore");
-}
+/** In the sandbox's git directory. */
+export const ignoreFile = "countersign-ignore";
 
 /** Reads the commit's rules once, when it is checked out. */
 export async function keepIgnoreRules(
@@ -20,7 +19,9 @@ export async function keepIgnoreRules(
   commit: string,
   options: WorkOptions,
 ): Promise<void> {
-  writeFileSync(ignorePath(sandbox), excludeList(await ignoreFiles(host, sandbox, commit, options)), { mode: 0o644 });
+  writeFileSync(join(sandbox.git, ignoreFile), excludeList(await ignoreFiles(host, sandbox, commit, options)), {
+    mode: 0o644,
+  });
 }
 
 async function ignoreFiles(

@@ -1,10 +1,9 @@
 /**
  * How a bubble is started: never as root, with the limits of one process set, inside the sandbox's control
- * group. Arguments and environment go by a file that is gone once read; no folder of the host need be
- * readable for the user the sandbox runs as, because a root host hands its folders over in a private mount space.
+ * group. Arguments and environment go by a file that is gone once read.
  */
 import { randomBytes } from "node:crypto";
-import { statSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Bind, bubbleArgs } from "./bubble.ts";
 
@@ -21,6 +20,8 @@ export interface Bubble {
   readonly cwd: string;
   readonly argv: readonly string[];
   readonly limits: Limits;
+  /** All a build may look for, or programs and libraries only. */
+  readonly system: "whole" | "programs";
   /** Files to write the own process id into before anything else. */
   readonly groups: readonly string[];
   /** Unprivileged user; null when the host is one itself. */
@@ -38,39 +39,19 @@ const enter = 'cd -- "$1" || exit 126; shift; exec "$@"';
 /** `scratch` is a folder only the host can read, emptied when it starts. */
 export function command(scratch: string, bubble: Bubble): Command {
   const name = join(scratch, randomBytes(12).toString("hex"));
-  const staged = bubble.uid !== null;
-  const places = bubble.binds.map((bind, at) => (staged ? { ...bind, source: `${stage(scratch)}/${at}` } : bind));
-  writeFileSync(`${name}.args`, `${bubbleArgs(places, bubble.env).join("\0")}\0`, { mode: 0o600 });
+  writeFileSync(`${name}.args`, `${bubbleArgs(bubble.binds, bubble.env, bubble.system).join("\0")}\0`, { mode: 0o600 });
   const script = [
     "set -e",
     ...bubble.groups.map((file) => `echo $$ > ${quote(file)}`),
     `exec 9< ${quote(`${name}.args`)} 8> ${quote(`${name}.status`)}`,
     `rm -f ${quote(`${name}.args`)}`,
-    staged
-      ? `exec unshare --mount --propagation private -- /bin/sh -c ${quote(stagedScript(scratch, bubble))} sh "$@"`
-      : start(bubble),
+    start(bubble),
   ].join("\n");
   return {
     file: "/bin/sh",
     args: ["-c", script, "sh", ...inside(bubble)],
     status: `${name}.status`,
   };
-}
-
-/** In a mount space of its own: the folders appear where the unprivileged user can reach them, and nowhere else. */
-function stagedScript(scratch: string, bubble: Bubble): string {
-  const place = stage(scratch);
-  const lines = ["set -e", `mount -t tmpfs -o size=64k,mode=755 none ${place}`];
-  for (const [at, bind] of bubble.binds.entries()) {
-    const make = statSync(bind.source).isDirectory() ? "mkdir" : "touch";
-    lines.push(`${make} ${place}/${at}`, `mount --bind ${quote(bind.source)} ${place}/${at}`);
-  }
-  return [...lines, start(bubble)].join("\n");
-}
-
-/** Mounting over a folder hides what is in it, so it must not hold the sandboxes themselves. */
-function stage(scratch: string): string {
-  return scratch.startsWith("/mnt/") ? "/media" : "/mnt";
 }
 
 function start(bubble: Bubble): string {

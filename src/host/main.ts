@@ -6,12 +6,14 @@ import { watchDisk } from "./disk.ts";
 import { writeGitConfig } from "./git.ts";
 import { Host } from "./host.ts";
 import { serve } from "./server.ts";
+import { takeStage } from "./stage.ts";
 
 function main(): void {
   process.umask(0o022);
   closeInherited();
   const config = readConfig(process.env);
-  delete process.env.SANDBOX_SECRET; // No process it starts needs it.
+  takeStage(config);
+  for (const name of ["SANDBOX_SECRET", "SANDBOX_STAGE"]) delete process.env[name]; // No process it starts needs it.
   const host = new Host(config);
   writeGitConfig(host);
   const server = serve(host);

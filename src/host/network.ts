@@ -8,6 +8,7 @@ import { HostFailure } from "./failure.ts";
 import type { Host } from "./host.ts";
 import { type Preset, preset, presetNames } from "./presets.ts";
 import type { Sandbox } from "./sandbox.ts";
+import { forwardPath } from "./stage.ts";
 
 export interface OpenNetwork {
   /** Stands before the command. */
@@ -50,6 +51,12 @@ export async function openNetwork(
   };
   for (const word of wanted.hosts) {
     const found = await preset(word);
+    if (found?.hosts.length === 0) {
+      throw new HostFailure(
+        "bad_request",
+        `this machine's configuration names no host for "${word}"; name the hosts themselves`,
+      );
+    }
     if (found === null) named.add(word.toLowerCase());
     else for (const name of found.hosts) trusted.add(name.toLowerCase());
     Object.assign(env, found?.env);
@@ -63,7 +70,7 @@ export async function openNetwork(
     env: { ...env, ...caches.env },
     binds: [
       { source: process.execPath, dest: inside.node, writable: false },
-      { source: join(import.meta.dirname, "forward.ts"), dest: inside.forward, writable: false },
+      { source: forwardPath, dest: inside.forward, writable: false },
       { source: socket, dest: inside.socket, writable: false },
       ...caches.binds,
     ],

@@ -1,6 +1,7 @@
 /** What `npm`, `pip`, `cargo`, `go` and `apt` mean on this machine: the hosts its own configuration names. */
 import { execFile } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
@@ -28,7 +29,7 @@ export function preset(word: string): Promise<Preset> | null {
 
 const makers: Record<PresetName, () => Promise<Preset>> = {
   npm: async () => {
-    const registry = (await said("npm", ["config", "get", "registry"])) ?? "https://registry.npmjs.org/";
+    const registry = (await said("npm", ["config", "get", "registry"])) ?? "";
     const cafile = await said("npm", ["config", "get", "cafile"]);
     const env: Record<string, string> = {
       npm_config_registry: registry,
@@ -40,27 +41,21 @@ const makers: Record<PresetName, () => Promise<Preset>> = {
     return { hosts: hostsOf(registry), env, cache: (folder) => ({ npm_config_cache: folder }) };
   },
   pip: async () => {
-    const index = (await said("pip3", ["config", "get", "global.index-url"])) ?? "https://pypi.org/simple";
-    const env = { PIP_INDEX_URL: index, PIP_DISABLE_PIP_VERSION_CHECK: "1" };
-    return {
-      hosts: [...hostsOf(index), "files.pythonhosted.org"],
-      env,
-      cache: (folder) => ({ PIP_CACHE_DIR: folder }),
-    };
+    const builtIn =
+      "from pip._internal.models.index import PyPI as p; print(p.simple_url, 'https://' + p.file_storage_domain)";
+    const [index = "", ...files] = ((await said("python3", ["-c", builtIn])) ?? "").split(" ");
+    const configured = (await said("pip3", ["config", "get", "global.index-url"])) ?? index;
+    const env = { PIP_INDEX_URL: configured, PIP_DISABLE_PIP_VERSION_CHECK: "1" };
+    return { hosts: [configured, ...files].flatMap(hostsOf), env, cache: (folder) => ({ PIP_CACHE_DIR: folder }) };
   },
-  cargo: async () => ({
-    hosts: ["index.crates.io", "static.crates.io", "crates.io"],
-    env: {},
-    cache: (folder) => ({ CARGO_HOME: folder }),
-  }),
+  cargo: async () => ({ hosts: cargoHosts(), env: {}, cache: (folder) => ({ CARGO_HOME: folder }) }),
   go: async () => {
-    const proxy = (await said("go", ["env", "GOPROXY"])) ?? "https://proxy.golang.org";
-    const hosts = proxy.split(/[,|]/).flatMap(hostsOf);
-    return {
-      hosts: [...hosts, "sum.golang.org"],
-      env: { GOPROXY: proxy, GOFLAGS: "-modcacherw" },
-      cache: (folder) => ({ GOMODCACHE: folder }),
-    };
+    const proxy = (await said("go", ["env", "GOPROXY"])) ?? "";
+    const sums = (await said("go", ["env", "GOSUMDB"])) ?? "off";
+    const hosts = [...proxy.split(/[,|]/), `https://${sums.split(/[+ ]/)[0]}`]
+      .flatMap(hostsOf)
+      .filter((name) => name !== "off");
+    return { hosts, env: { GOPROXY: proxy, GOFLAGS: "-modcacherw" }, cache: (folder) => ({ GOMODCACHE: folder }) };
   },
   apt: async () => ({ hosts: aptHosts(), env: {}, cache: () => ({}) }),
 };
@@ -80,6 +75,13 @@ function hostsOf(url: string): string[] {
   if (!URL.canParse(url)) return [];
   const parsed = new URL(url);
   return parsed.protocol === "https:" && (parsed.port === "" || parsed.port === "443") ? [parsed.hostname] : [];
+}
+
+/** Cargo has no word for its own default: only what a configuration file names is known. */
+function cargoHosts(): string[] {
+  const file = join(process.env.CARGO_HOME ?? join(homedir(), ".cargo"), "config.toml");
+  const text = existsSync(file) ? readFileSync(file, "utf8") : "";
+  return [...new Set(text.match(/https:\/\/[^\s"']+/g)?.flatMap(hostsOf) ?? [])];
 }
 
 function aptHosts(): string[] {

@@ -10,7 +10,7 @@ import { bounds } from "./bounds.ts";
 import { HostFailure } from "./failure.ts";
 import { lastLines, must, type WorkOptions, workGit, workScript } from "./git.ts";
 import type { Host } from "./host.ts";
-import { ignorePath } from "./ignore.ts";
+import { ignoreFile } from "./ignore.ts";
 import type { Input } from "./protocol.ts";
 import type { Sandbox } from "./sandbox.ts";
 
@@ -45,9 +45,9 @@ export async function withIndex<T>(sandbox: Sandbox, work: (index: string) => Pr
 
 // The list is made twice: sizes are looked at before anything is read, and what replaces a tracked file shows only after it is gone.
 const listScript = `git read-tree "$1"
-exec git ls-files -z --others --modified --deduplicate --exclude-from=/ignore`;
+exec git ls-files -z --others --modified --deduplicate --exclude-from=/git/${ignoreFile}`;
 const updateScript = `git add --update -- .
-exec git ls-files -z --others --exclude-from=/ignore`;
+exec git ls-files -z --others --exclude-from=/git/${ignoreFile}`;
 const addScript = "git add --force --pathspec-from-file=- --pathspec-file-nul";
 const treeScript = `tree=$(git write-tree)
 printf '%s\\0' "$tree"
@@ -57,7 +57,7 @@ const listBytes = 64 * 1024 * 1024;
 async function take(host: Host, sandbox: Sandbox, index: string): Promise<Taken> {
   const from = baseline(sandbox);
   const env = { GIT_INDEX_FILE: index, GIT_WORK_TREE: "/workspace", GIT_LITERAL_PATHSPECS: "1" };
-  const options: WorkOptions = { workspace: "read", ignore: ignorePath(sandbox), max_bytes: listBytes, env };
+  const options: WorkOptions = { workspace: "read", max_bytes: listBytes, env };
   const listed = await must(workScript(host, sandbox, listScript, [from], options), "listing changes");
   refuseTooLarge(sandbox, names(listed));
   const untracked = names(await added(workScript(host, sandbox, updateScript, [], options)));

@@ -5,9 +5,9 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { getCookie } from "hono/cookie";
 import { createMiddleware } from "hono/factory";
-import { sameText, secretHash } from "../domain/credential.ts";
+import { type CredentialPrefix, sameText, secretHash } from "../domain/credential.ts";
 import { type Caller, type CallerRole, callerRoles } from "../domain/view.ts";
-import { mediaType, readJson } from "./body.ts";
+import { readJson } from "./body.ts";
 import type { CallerEnv, DoorEnv, DoorPorts } from "./ports.ts";
 import { Refused, take } from "./problem.ts";
 import { recognise } from "./secret.ts";
@@ -71,7 +71,7 @@ function admit(c: Context<CallerEnv>, role: CallerRole, asked: Asked): void {
 async function whoAsks(c: Context<CallerEnv>): Promise<Asked> {
   const header = c.req.header("authorization");
   if (header !== undefined) {
-    const asked = await known(c.var.ports, bearer(header) ?? "", "token");
+    const asked = await known(c.var.ports, bearer(header) ?? "", "cs");
     if (asked !== null) return asked;
     throw new Refused(
       "unauthenticated",
@@ -96,20 +96,15 @@ export async function sessionOf(c: Context): Promise<Asked | null> {
   if (cookie === undefined) return null;
   if (c.req.method !== "GET" && c.req.method !== "HEAD") demandOurPage(c);
   const { ports } = (c as Context<DoorEnv>).var; // Every route of the app runs behind the middleware that sets it.
-  return known(ports, cookie, "session");
+  return known(ports, cookie, "css");
 }
 
-/** A form or another site's page can neither forge `Origin` nor send this content type unasked; DELETE has no body to type. */
+/** No other site's page can forge `Origin`. That a body is JSON, which no form can send, is `readJson`'s to demand. */
 function demandOurPage(c: Context): void {
   if (!isSameOrigin(c))
     throw new Refused(
       "forbidden",
       "A session changes things only from its own page: the Origin header must name this service.",
-    );
-  if (c.req.method !== "DELETE" && mediaType(c.req.header("content-type")) !== "application/json")
-    throw new Refused(
-      "unsupported_media_type",
-      "With a session cookie send the header Content-Type: application/json.",
     );
 }
 
@@ -132,11 +127,12 @@ async function whoOpens(c: Context<CallerEnv>): Promise<Asked> {
   return { caller, credentialHash: ticket.hash };
 }
 
-async function known(ports: DoorPorts, text: string, via: Caller["via"]): Promise<Asked | null> {
-  const secret = recognise(ports, text, via === "token" ? "cs" : "css");
+/** The prefix keeps the kinds apart: a token is no cookie, and a session's secret no token. */
+async function known(ports: DoorPorts, text: string, prefix: CredentialPrefix): Promise<Asked | null> {
+  const secret = recognise(ports, text, prefix);
   if (secret === null) return null;
   const caller = await ports.runtime(secret.scope).authenticate(secret.scope, secret.hash);
-  return caller === null || caller.via !== via ? null : { caller, credentialHash: secret.hash };
+  return caller === null ? null : { caller, credentialHash: secret.hash };
 }
 
 function bearer(header: string | undefined): string | null {

@@ -18,7 +18,7 @@ export async function readJson(c: Context): Promise<void> {
   c.req.raw = new Request(c.req.raw, { body: text });
 }
 
-export function mediaType(header: string | undefined): string {
+function mediaType(header: string | undefined): string {
   return (header ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 }
 

@@ -15,7 +15,8 @@ export function doorPorts(bindings: Bindings): DoorPorts {
     resolveRepo: (source, ref) => world.sandboxes.resolve(source, ref),
     artifacts: world.artifacts,
     audit: (scope_id, query) => world.records.auditPage({ scope_id, ...query }),
-    addScope: ({ scope_id, name }) => world.records.addScope({ id: scope_id, name, created_at: new Date().toISOString() }),
+    addScope: ({ scope_id, name }) =>
+      world.records.addScope({ id: scope_id, name, created_at: new Date().toISOString() }),
     scopes: async () => {
       const page = await world.records.scopes(null, scopesListed);
       return page.items.map(({ id, name, created_at }) => ({ scope_id: id, name, created_at }));
@@ -25,7 +26,11 @@ export function doorPorts(bindings: Bindings): DoorPorts {
     scopeMacKey: world.scopeMacKey ?? crypto.getRandomValues(new Uint8Array(32)),
     adminTokenHash: world.adminToken === null ? "" : sha256Hex(world.adminToken),
     localHost: world.localHost,
-    features: async () => [...world.missing.map(({ name, detail }) => ({ name, ok: false, detail })), await sandboxHealth(bindings), await recordsHealth(bindings)],
+    features: async () => [
+      ...world.missing.map(({ name, detail }) => ({ name, ok: false, detail })),
+      await sandboxHealth(bindings),
+      await recordsHealth(bindings),
+    ],
     assets: (request) => bindings.ASSETS.fetch(request),
   };
 }
@@ -35,7 +40,11 @@ async function sandboxHealth(bindings: Bindings): Promise<Feature> {
     await worldOf(bindings).sandboxes.sandboxes();
     return { name: "sandbox", ok: true, detail: "The sandbox host answers." };
   } catch (error) {
-    return { name: "sandbox", ok: false, detail: error instanceof Error ? error.message : "The sandbox host does not answer." };
+    return {
+      name: "sandbox",
+      ok: false,
+      detail: error instanceof Error ? error.message : "The sandbox host does not answer.",
+    };
   }
 }
 async function recordsHealth(bindings: Bindings): Promise<Feature> {
@@ -43,6 +52,10 @@ async function recordsHealth(bindings: Bindings): Promise<Feature> {
     await worldOf(bindings).records.scopes(null, 1);
     return { name: "records", ok: true, detail: "D1 answers." };
   } catch {
-    return { name: "records", ok: false, detail: "D1 does not answer: audit search, new scopes and new sign-ins wait. Are its migrations applied?" };
+    return {
+      name: "records",
+      ok: false,
+      detail: "D1 does not answer: audit search, new scopes and new sign-ins wait. Are its migrations applied?",
+    };
   }
 }

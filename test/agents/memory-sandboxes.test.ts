@@ -1,6 +1,7 @@
 /** The in-memory sandboxes keep the contract, with the suite's programs scripted. */
 import { describe, expect, it } from "vitest";
-import { sandboxContract, scripts, spec } from "../contract/sandboxes.ts";
+import { scripts, spec } from "../contract/programs.ts";
+import { sandboxContract } from "../contract/sandboxes.ts";
 import { MemoryRepo } from "../fakes/memory-git.ts";
 import { type MemoryProgram, MemorySandboxes, memoryCannot } from "../fakes/memory-sandboxes.ts";
 

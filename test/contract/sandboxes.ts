@@ -3,7 +3,8 @@
  * meet is named by it, and its tests are skipped there in plain sight. [SBX-1 .. SBX-16]
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type CallOutcome, type Sandboxes, SandboxFailure, type SandboxSpec } from "../../src/agents/ports.ts";
+import type { Sandboxes } from "../../src/agents/ports.ts";
+import { failure, finish, run, scripts, shell, spec, text, utf8 } from "./programs.ts";
 
 /** Parts of the contract that need more than memory. */
 export type Clause = "terminal" | "git-format";
@@ -22,80 +23,9 @@ export interface Harness {
   close(): Promise<void>;
 }
 
-/** The programs the suite runs: an implementation without a shell knows them by their text. */
-export const scripts = {
-  speak: "echo out; echo err >&2; echo end",
-  fail: "exit 7",
-  count: "echo x >> count.txt",
-  greet: 'printf %s "$GREETING"',
-  where: "pwd",
-  echo: "cat",
-  linger: "sleep 300",
-  flood: "head -c 9000000 /dev/zero | tr '\\0' x",
-  edit: "printf 'one\\ntwo\\n3\\n' > a.txt; printf 'new\\n' > new.txt; rm dir/b.txt; mkdir -p ignored; echo x > ignored/x",
-  clash: "printf 'uno\\ntwo\\nthree\\n' > a.txt",
-} as const;
-
-export function shell(script: string): readonly string[] {
-  return ["bash", "-euo", "pipefail", "-c", script];
-}
-const utf8 = new TextEncoder();
-const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-
-export function spec(name: string, more: Partial<SandboxSpec> = {}): SandboxSpec {
-  const worktree = `.runtime/worktrees/contract/item/${name}`;
-  return {
-    scope_id: "contract",
-    owner: `attempt-${name}`,
-    worktree,
-    memory_mb: 1024,
-    processes: 128,
-    file_mb: 64,
-    ...more,
-  };
-}
-
-/** Waits as the product does: on and on until the process has ended and all it said was read. */
-export async function finish(
-  sandboxes: Sandboxes,
-  id: string,
-  call_id: string,
-): Promise<{ output: string; outcome: CallOutcome }> {
-  let offset = 0;
-  const parts: Uint8Array[] = [];
-  for (;;) {
-    const seen = await sandboxes.wait(id, call_id, offset, 20_000);
-    parts.push(seen.chunk);
-    offset = seen.next_offset;
-    if (seen.outcome.state !== "running" && seen.chunk.byteLength === 0) {
-      return { output: parts.map(text).join(""), outcome: seen.outcome };
-    }
-  }
-}
-
-export async function run(
-  sandboxes: Sandboxes,
-  id: string,
-  call_id: string,
-  script: string,
-  more: { timeout_ms?: number } = {},
-) {
-  await sandboxes.exec(id, call_id, { argv: shell(script), timeout_ms: 30_000, ...more });
-  return finish(sandboxes, id, call_id);
-}
-
-export async function failure(work: Promise<unknown>): Promise<string> {
-  try {
-    await work;
-  } catch (error) {
-    if (error instanceof SandboxFailure) return error.code;
-    throw error;
-  }
-  return "none";
-}
-
 export function sandboxContract(name: string, open: () => Promise<Harness>, cannot: readonly Clause[]): void {
-  describe(`sandboxes: ${name}`, () => {
+  // Side by side: an implementation that holds one sandbox for another would be found out, and waiting is most of the time.
+  describe.concurrent(`sandboxes: ${name}`, () => {
     let harness: Harness;
     let s: Sandboxes;
     let made = 0;
@@ -103,8 +33,9 @@ export function sandboxContract(name: string, open: () => Promise<Harness>, cann
     /** A fresh sandbox, checked out at `main` unless told otherwise. */
     const fresh = async (commit: string | null = harness.main, bundle?: Uint8Array) => {
       made += 1;
-      const id = `contract-${made}`;
-      await s.create(id, spec(String(made)));
+      const name = String(made);
+      const id = `contract-${name}`;
+      await s.create(id, spec(name));
       if (commit !== null) await s.checkout(id, harness.source, commit, bundle);
       return id;
     };
@@ -116,8 +47,9 @@ export function sandboxContract(name: string, open: () => Promise<Harness>, cann
 
     it("[SBX-1] a sandbox is made once, listed while it lives, and gone after destroy", async () => {
       const id = await fresh(null);
-      await s.create(id, spec(String(made)));
-      expect(await s.sandboxes()).toContainEqual({ id, scope_id: "contract", owner: `attempt-${made}` });
+      const name = id.replace("contract-", "");
+      await s.create(id, spec(name));
+      expect(await s.sandboxes()).toContainEqual({ id, scope_id: "contract", owner: `attempt-${name}` });
       await s.destroy(id);
       await s.destroy(id);
       expect((await s.sandboxes()).map((each) => each.id)).not.toContain(id);

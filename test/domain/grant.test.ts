@@ -4,8 +4,21 @@ import { defaultProtect } from "../../src/domain/plan-protect.ts";
 import type { Grant } from "../../src/domain/plan-shape.ts";
 import type { PatchFile } from "../../src/domain/view.ts";
 
-const allow = (more: Partial<Grant> = {}): Grant => ({ tools: [], paths: [], commands: [], hosts: [], secrets: [], ...more });
-const file = (path: string, more: Partial<PatchFile> = {}): PatchFile => ({ path, change: "modified", old_mode: "100644", mode: "100644", ...more });
+const allow = (more: Partial<Grant> = {}): Grant => ({
+  tools: [],
+  paths: [],
+  commands: [],
+  hosts: [],
+  secrets: [],
+  ...more,
+});
+const file = (path: string, more: Partial<PatchFile> = {}): PatchFile => ({
+  path,
+  change: "modified",
+  old_mode: "100644",
+  mode: "100644",
+  ...more,
+});
 
 describe("commands", () => {
   it("[GR-1] a grant is words: * inside one word, a last ** any rest", () => {
@@ -63,33 +76,64 @@ describe("commands", () => {
 });
 
 describe("patches", () => {
-  const item = (paths: string[], protect: string[] = []) => ({ allow: allow({ paths }), protect: [...protect, ...defaultProtect({ allow: { paths } })] });
+  const item = (paths: string[], protect: string[] = []) => ({
+    allow: allow({ paths }),
+    protect: [...protect, ...defaultProtect({ allow: { paths } })],
+  });
   it("[GR-5] a patch inside the granted paths is ok, an empty one too", () => {
-    expect(patchVerdict([file("src/a.ts"), file("src/b.ts", { change: "added", old_mode: "000000" }), file("src/c.ts", { change: "deleted", mode: "000000" })], item(["src/**"]))).toEqual({ kind: "ok" });
+    expect(
+      patchVerdict(
+        [
+          file("src/a.ts"),
+          file("src/b.ts", { change: "added", old_mode: "000000" }),
+          file("src/c.ts", { change: "deleted", mode: "000000" }),
+        ],
+        item(["src/**"]),
+      ),
+    ).toEqual({ kind: "ok" });
     expect(patchVerdict([], item([]))).toEqual({ kind: "ok" });
   });
   it("[GR-6] a protected path touched is an integrity violation, whatever else the patch does", () => {
     for (const change of ["added", "modified", "deleted"] as const)
-      expect(patchVerdict([file("test/a.ts", { change }), file("etc/x")], item(["**"], ["test/**"]))).toEqual({ kind: "integrity", paths: ["test/a.ts"] });
-    expect(patchVerdict([file("package.json"), file("a/vitest.config.ts")], item(["**"]))).toEqual({ kind: "integrity", paths: ["package.json", "a/vitest.config.ts"] });
+      expect(patchVerdict([file("test/a.ts", { change }), file("etc/x")], item(["**"], ["test/**"]))).toEqual({
+        kind: "integrity",
+        paths: ["test/a.ts"],
+      });
+    expect(patchVerdict([file("package.json"), file("a/vitest.config.ts")], item(["**"]))).toEqual({
+      kind: "integrity",
+      paths: ["package.json", "a/vitest.config.ts"],
+    });
     expect(patchVerdict([file("package.json")], item(["package.json"]))).toEqual({ kind: "ok" });
   });
   it("[GR-7] a path outside allow.paths is outside, with why", () => {
-    expect(patchVerdict([file("src/a.ts"), file("lib/b.ts")], item(["src/**"]))).toEqual({ kind: "outside", paths: [{ path: "lib/b.ts", why: "it is not in allow.paths" }] });
-    for (const path of ["../x", "/etc/x", "a/../b", "~/x", ".git/config", "sub/.GIT/hooks/x", ""]) expect(patchVerdict([file(path)], item(["**"])).kind, path).toBe("outside");
+    expect(patchVerdict([file("src/a.ts"), file("lib/b.ts")], item(["src/**"]))).toEqual({
+      kind: "outside",
+      paths: [{ path: "lib/b.ts", why: "it is not in allow.paths" }],
+    });
+    for (const path of ["../x", "/etc/x", "a/../b", "~/x", ".git/config", "sub/.GIT/hooks/x", ""])
+      expect(patchVerdict([file(path)], item(["**"])).kind, path).toBe("outside");
   });
   it("[GR-8] a symbolic link, a submodule, or an executable bit that no exact path grants, is outside", () => {
     const why = (more: Partial<PatchFile>, paths = ["src/**"]) => patchVerdict([file("src/a", more)], item(paths));
-    expect(why({ change: "added", old_mode: "000000", mode: "120000" }, ["src/a"])).toMatchObject({ kind: "outside", paths: [{ why: "it is a symbolic link" }] });
+    expect(why({ change: "added", old_mode: "000000", mode: "120000" }, ["src/a"])).toMatchObject({
+      kind: "outside",
+      paths: [{ why: "it is a symbolic link" }],
+    });
     expect(why({ old_mode: "120000", mode: "120000" })).toMatchObject({ kind: "outside" });
-    expect(why({ change: "added", old_mode: "000000", mode: "160000" })).toMatchObject({ kind: "outside", paths: [{ why: "it is a submodule" }] });
+    expect(why({ change: "added", old_mode: "000000", mode: "160000" })).toMatchObject({
+      kind: "outside",
+      paths: [{ why: "it is a submodule" }],
+    });
     expect(why({ mode: "100755" })).toMatchObject({ kind: "outside" });
     expect(why({ mode: "100755" }, ["src/a"])).toEqual({ kind: "ok" });
     expect(why({ old_mode: "100755", mode: "100755" })).toEqual({ kind: "ok" });
     expect(why({ change: "deleted", old_mode: "120000", mode: "000000" })).toEqual({ kind: "ok" });
   });
   it("[GR-9] what setup reads is outside unless it is named exactly", () => {
-    expect(patchVerdict([file("package-lock.json")], item(["**"]))).toMatchObject({ kind: "outside", paths: [{ why: expect.stringContaining("setup reads it") }] });
+    expect(patchVerdict([file("package-lock.json")], item(["**"]))).toMatchObject({
+      kind: "outside",
+      paths: [{ why: expect.stringContaining("setup reads it") }],
+    });
     expect(patchVerdict([file("package-lock.json")], item(["package-lock.json"]))).toEqual({ kind: "ok" });
   });
 });

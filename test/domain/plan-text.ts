@@ -1,4 +1,8 @@
 /** Plan documents for the tests: a good one, and the same with something put in or left out. */
+
+import type { Plan } from "../../src/domain/plan.ts";
+import { parsePlan } from "../../src/domain/plan.ts";
+
 export const fullPlan = `---
 title: Show the last page
 goal: The pager lists every row, the last page included
@@ -42,4 +46,16 @@ export function planOf(items: readonly string[], more: { head?: string; sections
 /** A plan of one `steps` item with this body in its section. */
 export function stepsPlan(body: string): string {
   return planOf(["id: a, runner: steps, verify: none"], { sections: `## a\n${body}` });
+}
+
+/** The plan that a document holds; a document that holds none fails the test. */
+export function good(markdown: string): Plan {
+  const read = parsePlan(markdown);
+  if (!read.ok) throw new Error(JSON.stringify(read.problems));
+  return read.plan;
+}
+/** `line:column message` of each problem. */
+export function problems(markdown: string): string[] {
+  const read = parsePlan(markdown);
+  return read.ok ? [] : read.problems.map((problem) => `${problem.line}:${problem.column} ${problem.message}`);
 }

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { DurableQueue, queueSchema } from "../../durable-objects/durable-queue.ts";
+import { DurableQueue } from "../../durable-objects/durable-queue.ts";
+import { queueSchema } from "../../durable-objects/queue-rows.ts";
 import { applySchema } from "../../durable-objects/sql.ts";
 import { backoffMs, type LeaseRef } from "../../src/domain/queue.ts";
 import { testMessage } from "../fakes/messages.ts";

@@ -16,32 +16,21 @@ import {
 } from "../../src/agents/ports.ts";
 import type { Clause } from "../contract/sandboxes.ts";
 import * as git from "./memory-git.ts";
+import {
+  base64,
+  bytesOf,
+  chunkBytes,
+  inside,
+  type MemoryCall,
+  type MemoryProgram,
+  runProgram,
+  sleep,
+} from "./memory-process.ts";
+
+export type { MemoryProcess, MemoryProgram } from "./memory-process.ts";
 
 export const memoryCannot: readonly Clause[] = ["terminal", "git-format"];
 
-/** What a scripted program gets. Paths are relative to the workspace. */
-export interface MemoryProcess {
-  readonly argv: readonly string[];
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
-  readonly stdin: string;
-  readonly network: ExecSpec["network"];
-  /** Aborted when the process is killed or its time is over. */
-  readonly signal: AbortSignal;
-  print(text: string): void;
-  read(path: string): string | null;
-  write(path: string, content: string): void;
-  remove(path: string): void;
-}
-export type MemoryProgram = (process: MemoryProcess) => number | Promise<number>;
-
-interface MemoryCall {
-  readonly command: string;
-  readonly stop: AbortController;
-  output: Uint8Array;
-  outcome: CallOutcome;
-  over: Promise<void>;
-}
 interface MemorySandbox {
   readonly spec: SandboxSpec;
   readonly calls: Map<string, MemoryCall>;
@@ -50,10 +39,6 @@ interface MemorySandbox {
   files: Map<string, string>;
   at: { source: string; commit: string } | null;
 }
-const cap = 8 * 1024 * 1024;
-const chunkBytes = 64 * 1024;
-const cut = new TextEncoder().encode("\n[output truncated: more than 8 MB]\n");
-
 export class MemorySandboxes implements Sandboxes {
   /** Programs by their whole command line, by the script after `-c`, or by their name. Tests may change it. */
   readonly programs: Map<string, MemoryProgram>;
@@ -102,7 +87,7 @@ export class MemorySandboxes implements Sandboxes {
     };
     box.calls.set(call_id, call);
     this.begun.push({ id, call_id, argv: spec.argv });
-    call.over = this.#run(box, call, spec);
+    call.over = runProgram(this.programs, () => box.files, call, spec);
   }
   async wait(id: string, call_id: string, offset: number, wait_ms: number): Promise<WaitAnswer> {
     const call = this.#get(id).calls.get(call_id);
@@ -250,94 +235,10 @@ export class MemorySandboxes implements Sandboxes {
     if (repo === undefined) throw new SandboxFailure("repo_unreachable", `there is no repository at ${source}`);
     return repo;
   }
-
-  async #run(box: MemorySandbox, call: MemoryCall, spec: ExecSpec): Promise<void> {
-    const began = Date.now();
-    const timer = setTimeout(() => call.stop.abort("timed_out"), spec.timeout_ms);
-    const program =
-      this.programs.get(spec.argv.join(" ")) ??
-      this.programs.get(script(spec.argv)) ??
-      this.programs.get(spec.argv[0] ?? "");
-    const missing: MemoryProgram = (process) => {
-      process.print(`${process.argv[0]}: not found\n`);
-      return 127;
-    };
-    const stopped = new Promise<null>((resolve) => call.stop.signal.addEventListener("abort", () => resolve(null)));
-    const work = Promise.resolve().then(() => (program ?? missing)(processOf(box, call, spec)));
-    const exit_code = await Promise.race([work.catch(() => 1), stopped]);
-    clearTimeout(timer);
-    const duration_ms = Date.now() - began;
-    if (call.outcome.state !== "running") return;
-    if (exit_code !== null) call.outcome = { state: "exited", exit_code, signal: null, duration_ms };
-    else if (call.stop.signal.reason === "timed_out") call.outcome = { state: "timed_out", duration_ms };
-    else call.outcome = { state: "exited", exit_code: 137, signal: "SIGKILL", duration_ms };
-  }
 }
 
-function processOf(box: MemorySandbox, call: MemoryCall, spec: ExecSpec): MemoryProcess {
-  return {
-    argv: spec.argv,
-    cwd: spec.cwd ?? ".",
-    env: spec.env ?? {},
-    stdin: spec.stdin ?? "",
-    network: spec.network,
-    signal: call.stop.signal,
-    print: (text) => append(call, new TextEncoder().encode(text)),
-    read: (path) => {
-      const content = box.files.get(inside(path));
-      return content === undefined ? null : new TextDecoder().decode(bytesOf(content));
-    },
-    write: (path, content) => box.files.set(inside(path), base64(new TextEncoder().encode(content))),
-    remove: (path) => box.files.delete(inside(path)),
-  };
-}
-
-function append(call: MemoryCall, bytes: Uint8Array): void {
-  if (call.output.byteLength >= cap || call.outcome.state !== "running") return;
-  const room = cap - call.output.byteLength;
-  const parts = bytes.byteLength <= room ? [call.output, bytes] : [call.output, bytes.subarray(0, room), cut];
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.byteLength, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.byteLength;
-  }
-  call.output = whole;
-}
-
-function script(argv: readonly string[]): string {
-  const at = argv.indexOf("-c");
-  return at < 0 ? "" : (argv[at + 1] ?? "");
-}
 function commitIn(box: MemorySandbox, hash: string): git.Commit {
   const commit = box.commits.get(hash);
   if (commit === undefined) throw new SandboxFailure("ref_not_found", `there is no commit ${hash}`);
   return commit;
-}
-/** The path without its dots; refused when it leaves the workspace. */
-function inside(path: string): string {
-  const parts: string[] = [];
-  const relative = path.startsWith("/workspace/") ? path.slice("/workspace/".length) : path;
-  let left = relative.startsWith("/") || relative.includes("\0");
-  for (const part of relative.split("/")) {
-    if (part === "..") left = left || parts.pop() === undefined;
-    else if (part !== "" && part !== ".") parts.push(part);
-  }
-  if (left) throw new SandboxFailure("bad_request", `"${path}" leaves the workspace`);
-  return parts.join("/");
-}
-function bytesOf(content: string): Uint8Array {
-  return Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0));
-}
-function base64(bytes: Uint8Array): string {
-  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
-}
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener("abort", () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }

@@ -26,7 +26,11 @@ describe("the service on one machine", () => {
     expect(items).toHaveLength(1);
     expect(statSync(join(service.state, "token")).mode & 0o777).toBe(0o600);
 
-    const second = spawnSync(process.execPath, [inProject("src/dev/start.ts"), "--port", "0", "--state", service.state], { encoding: "utf8" });
+    const second = spawnSync(
+      process.execPath,
+      [inProject("src/dev/start.ts"), "--port", "0", "--state", service.state],
+      { encoding: "utf8" },
+    );
     expect(second.status).toBe(1);
     expect(second.stderr).toContain(service.url);
 
@@ -39,7 +43,8 @@ describe("the service on one machine", () => {
     expect(groups.map((group) => group.role).sort()).toEqual(["sandbox host", "worker"]);
     expect(await service.stop()).toBe(0);
     expect(groups.flatMap(survivors)).toEqual([]);
-    for (const name of ["lock", "processes.json", "service.json"]) expect(existsSync(join(service.state, name))).toBe(false);
+    for (const name of ["lock", "processes.json", "service.json"])
+      expect(existsSync(join(service.state, name))).toBe(false);
   });
 
   it("[START-13] without the sample it has a scope and no task", async () => {
@@ -52,8 +57,12 @@ describe("the demo", () => {
   it("[DEMO-1] ends well, names the branch last, and leaves nothing behind", () => {
     const folders = () => readdirSync(tmpdir()).filter((name) => name.startsWith("countersign-demo-"));
     const before = folders();
-    const demo = spawnSync(process.execPath, [inProject("src/dev/demo.ts")], { cwd: project, encoding: "utf8", timeout: 90_000 });
-    expect(demo.status, demo.stderr).toBe(0);
+    const demo = spawnSync(process.execPath, [inProject("src/dev/demo.ts"), "--limit", "200"], {
+      cwd: project,
+      encoding: "utf8",
+      timeout: 220_000,
+    });
+    expect(demo.status, `${demo.stderr}\n${demo.stdout.slice(-1_500)}`).toBe(0);
     expect(demo.stdout.trim().split("\n").at(-1)).toMatch(/countersign\/\S+$/);
     expect(folders()).toEqual(before);
   });

@@ -24,6 +24,7 @@ export function openBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath, headless: true, args });
 }
 
+/** Under vitest React builds as in development, so what it would warn of becomes a complaint of the page. */
 export async function buildPage(): Promise<void> {
   await build({ root: join(project, "web"), logLevel: "error", build: { outDir: built, emptyOutDir: true } });
 }

@@ -1,7 +1,7 @@
 /** The page alone, in a real browser, over a tame API. */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildPage, chromiumIsHere, openBrowser, openPage, slim, wide } from "./browser.ts";
+import { buildPage, chromiumIsHere, openBrowser, openPage, type slim, wide } from "./browser.ts";
 import { cardOf, eventOf, exampleApi, plan, taskOf } from "./examples.ts";
 import { hashOfPlan, sealed } from "./fake-api.ts";
 
@@ -15,7 +15,8 @@ describe.skipIf(!chromiumIsHere)("the page", () => {
   });
   afterAll(() => browser?.close());
 
-  const open = (api: ReturnType<typeof exampleApi>, path: string, size: typeof wide | typeof slim = wide) => openPage(browser, api, path, size);
+  const open = (api: ReturnType<typeof exampleApi>, path: string, size: typeof wide | typeof slim = wide) =>
+    openPage(browser, api, path, size);
   const button = (page: Page, name: string | RegExp) => page.getByRole("button", { name });
 
   describe("coming in", () => {
@@ -46,7 +47,9 @@ describe.skipIf(!chromiumIsHere)("the page", () => {
       await page.getByLabel("API token").fill("cs_good");
       await page.keyboard.press("Enter");
       await page.getByRole("heading", { name: "Show the last page" }).waitFor();
-      const stored = await page.evaluate("JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])");
+      const stored = await page.evaluate(
+        "JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])",
+      );
       expect(stored).toBe('[{},{},""]');
       await page.reload();
       await page.getByLabel("API token").waitFor();
@@ -71,7 +74,11 @@ describe.skipIf(!chromiumIsHere)("the page", () => {
       const card = cardOf("card-1", plan, { title: "Harmless\u202egnihton\u200b", facts: ["zero\u200dwidth"] });
       const item = card.card.items[0];
       if (item === undefined) throw new Error("the example has items");
-      const sly = { ...item, steps: ["rm -rf build\u2028 # ⟦U+202E⟧ as text\n"], grants: { ...item.grants, paths: ["src/\u00a0**"] } };
+      const sly = {
+        ...item,
+        steps: ["rm -rf build\u2028 # ⟦U+202E⟧ as text\n"],
+        grants: { ...item.grants, paths: ["src/\u00a0**"] },
+      };
       api.approvals = [sealed({ ...card, card: { ...card.card, items: [sly] } })];
       const { page } = await open(api, "/review/card-1");
       await page.getByText("Your browser checked").waitFor();
@@ -93,7 +100,8 @@ describe.skipIf(!chromiumIsHere)("the page", () => {
       await document.waitFor();
       expect(await document.locator("img, script, a, b, iframe").count()).toBe(0);
       const text = (await document.textContent()) ?? "";
-      for (const part of ["<img src=x", "[here](https://evil.example)", "<!-- unseen -->", "never closed <b>"]) expect(text).toContain(part);
+      for (const part of ["<img src=x", "[here](https://evil.example)", "<!-- unseen -->", "never closed <b>"])
+        expect(text).toContain(part);
       expect(await document.locator("h3").first().textContent()).toBe("Why");
       expect(await document.locator("strong").first().textContent()).toBe("never");
       expect(await document.locator("ol li").allTextContents()).toEqual(["first here", "then there"]);
@@ -106,7 +114,14 @@ describe.skipIf(!chromiumIsHere)("the page", () => {
       const { page } = await open(exampleApi(), "/review/card-1");
       const grants = page.getByRole("region", { name: "What approving grants" });
       const first = (await grants.locator(".item").first().textContent()) ?? "";
-      for (const part of ["src/**", "npx vitest *", "Networkclosed", "Secretsnone", ".npmrc", "sed -i 's/Math.floor/Math.ceil/' src/pager.js"])
+      for (const part of [
+        "src/**",
+        "npx vitest *",
+        "Networkclosed",
+        "Secretsnone",
+        ".npmrc",
+        "sed -i 's/Math.floor/Math.ceil/' src/pager.js",
+      ])
         expect(first).toContain(part);
       expect(await grants.locator(".loud").allTextContents()).toEqual(["Networkdocs.example.org"]);
     });
@@ -175,16 +190,23 @@ describe.skipIf(!chromiumIsHere)("the page", () => {
       answered();
       await page.getByRole("heading", { name: "Countersigned" }).waitFor();
       expect(api.asked).toHaveLength(1);
-      expect(api.asked[0]).toMatchObject({ path: "/api/approvals/card-1/approve", body: { content_hash: cardOf("card-1").content_hash } });
+      expect(api.asked[0]).toMatchObject({
+        path: "/api/approvals/card-1/approve",
+        body: { content_hash: cardOf("card-1").content_hash },
+      });
     });
     it("[WEB-7] the second half of a double click and a key held down are not decisions", async () => {
       const api = exampleApi();
       const { page } = await open(api, "/review/card-1");
       await page.locator("button.sign:enabled").waitFor();
+      // One long press: the first opens the answer and moves the focus, its repeats meet the next button.
+      await button(page, "Approve…").focus();
+      await page.keyboard.down("Enter");
+      await page.locator("form .sign:focus").waitFor();
+      await page.keyboard.down("Enter");
+      await page.keyboard.up("Enter");
       // A click that is the second of two, on the button that came to stand where the first one was.
-      await page.keyboard.press("a");
       await page.locator("form .sign").dispatchEvent("click", { detail: 2 });
-      await page.locator("form .sign").dispatchEvent("keydown", { key: "Enter", repeat: true });
       expect(api.asked).toEqual([]);
       await page.locator("form .sign").click();
       await page.getByRole("heading", { name: "Countersigned" }).waitFor();

@@ -27,10 +27,10 @@ export function CardPage({ approval, next }: { readonly approval: ApprovalView; 
   const plan = task.data?.plan ?? null;
   // A newer plan may already be on file while an old card is read: show only the text this card is about.
   const markdown = plan !== null && plan.plan_hash === card.plan_hash ? plan.markdown : null;
-  const proof = useProof(approval, markdown);
   const changed = useChanges(approval);
   const mayDecide = useMay("approver");
   const readable = !isPlan || markdown !== null;
+  const proof = useProof(approval, markdown, readable);
 
   return (
     <article className="sheet" aria-labelledby="card-title">
@@ -92,10 +92,12 @@ function whyBlocked(readable: boolean, proof: Proof | null): string | null {
   return proof === null ? "Checking the bytes of this card…" : null;
 }
 
-function useProof(approval: ApprovalView, plan: string | null): Proof | null {
+/** Null until all of what is to be proven is here. */
+function useProof(approval: ApprovalView, plan: string | null, readable: boolean): Proof | null {
   const [proof, setProof] = useState<{ of: string; is: Proof } | null>(null);
   const of = `${approval.content_hash} ${plan === null}`;
   useEffect(() => {
+    if (!readable) return;
     let current = true;
     prove(approval, plan).then(
       (is) => current && setProof({ of, is }),
@@ -104,7 +106,7 @@ function useProof(approval: ApprovalView, plan: string | null): Proof | null {
     return () => {
       current = false;
     };
-  }, [approval, plan, of]);
+  }, [approval, plan, readable, of]);
   return proof?.of === of ? proof.is : null;
 }
 

@@ -24,9 +24,9 @@ export function Tool({ tool }: { readonly tool: ToolCall }) {
           </Pre>
         </figure>
       ))}
-      <p className="quiet">
+      <div className="quiet">
         Workspace as it stands: <Hash value={tool.workspace_tree} label="Workspace tree" />
-      </p>
+      </div>
     </section>
   );
 }

@@ -1,0 +1,83 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { type Answer, approval, command, type Fake, fakeService, json, problem } from "./fake.ts";
+
+let fake: Fake;
+afterEach(() => fake?.close());
+async function serve(answer: Answer): Promise<string> {
+  fake = await fakeService(answer);
+  return fake.url;
+}
+
+describe("approvals", () => {
+  const standing: Answer = (asked, response) => {
+    if (asked.path.startsWith("/api/approvals?"))
+      return json(response, 200, { items: [approval()], next_cursor: null });
+    if (asked.method === "GET") return json(response, 200, approval());
+    json(response, 200, approval({ status: asked.path.endsWith("/approve") ? "approved" : "denied" }));
+  };
+  const posts = () => fake.asked.filter((one) => one.method === "POST");
+
+  it("[CLI-12] lists and shows what waits", async () => {
+    const url = await serve(standing);
+    expect((await command(url, ["approvals", "list", "--status", "pending"])).out).toContain("ap-1  pending     plan");
+    expect((await command(url, ["approvals", "show", "ap-1"])).out).toContain("hash-of-the-card");
+  });
+
+  it("[CLI-13] approve shows the card, waits for the typed word, and sends the hash it showed", async () => {
+    const url = await serve(standing);
+    const said = await command(url, ["approvals", "approve", "ap-1", "--comment", "fine"], "approve\n");
+    expect(said.code).toBe(0);
+    expect(said.out).toContain("| npm test || true");
+    expect(posts()).toMatchObject([
+      { path: "/api/approvals/ap-1/approve", body: { content_hash: "hash-of-the-card", comment: "fine" } },
+    ]);
+  });
+
+  it("[CLI-13] any other word approves nothing", async () => {
+    const url = await serve(standing);
+    expect(await command(url, ["approvals", "approve", "ap-1"], "y")).toMatchObject({ code: 1 });
+    expect(posts()).toEqual([]);
+  });
+
+  it("[CLI-13] with nobody there --yes is needed, and --hash holds it to the card that was seen", async () => {
+    const url = await serve(standing);
+    expect((await command(url, ["approvals", "approve", "ap-1"])).code).toBe(2);
+    expect((await command(url, ["approvals", "approve", "ap-1", "--yes", "--hash", "another"])).code).toBe(1);
+    expect(posts()).toEqual([]);
+    expect((await command(url, ["approvals", "approve", "ap-1", "--yes", "--hash", "hash-of-the-card"])).code).toBe(0);
+    expect(posts()).toHaveLength(1);
+  });
+
+  it("[CLI-13] --json alone approves nothing; with --yes it answers the status", async () => {
+    const url = await serve(standing);
+    expect((await command(url, ["approvals", "approve", "ap-1", "--json"], "approve")).code).toBe(2);
+    const said = await command(url, ["approvals", "approve", "ap-1", "--json", "--yes"]);
+    expect(JSON.parse(said.out)).toEqual({ id: "ap-1", status: "approved" });
+  });
+
+  it("[CLI-13] one approval of two needed is 3", async () => {
+    const url = await serve((_, response) => json(response, 200, approval()));
+    expect((await command(url, ["approvals", "approve", "ap-1", "--yes"])).code).toBe(3);
+  });
+
+  it("[CLI-14] deny sends the reason, and --stop with it", async () => {
+    const url = await serve(standing);
+    expect((await command(url, ["approvals", "deny", "ap-1", "--reason", "too wide", "--stop"])).code).toBe(0);
+    expect(posts()[0]?.body).toEqual({ reason: "too wide", stop: true });
+  });
+
+  it("[CLI-14] who comes second is told the first decision", async () => {
+    const first = approval({
+      status: "denied",
+      decisions: [{ decision: "deny", by: "ada", comment: "no", at: "2026-01-01T00:00:00.000Z" }],
+    });
+    const url = await serve((asked, response) =>
+      asked.method === "GET"
+        ? json(response, 200, first)
+        : problem(response, 409, "already_resolved", "It was denied by ada."),
+    );
+    const said = await command(url, ["approvals", "approve", "ap-1", "--yes"]);
+    expect(said.code).toBe(1);
+    expect(said.err).toMatch(/It was denied by ada\.\nap-1 {2}denied/);
+  });
+});

@@ -1,0 +1,172 @@
+import { describe, expect, it } from "vitest";
+import {
+  type ApprovalKind,
+  cardTitle,
+  decide,
+  decisionsOf,
+  emptyCard,
+  type LifeEvent,
+  life,
+  lifeEvents,
+  lifeStates,
+  mayDecide,
+  type Pending,
+  stepLife,
+} from "../../src/domain/approval.ts";
+import {
+  approvalKinds,
+  approvalStatuses,
+  type Caller,
+  callerRoles,
+  cardView,
+  type Decision,
+} from "../../src/domain/view.ts";
+
+/** Written again by hand, so that a slip in the table is seen. */
+const edges = [
+  "requested decide decided",
+  "decided issue issued",
+  "issued verify verified",
+  "verified attach attached",
+  "attached check checked",
+  "checked check checked",
+  "checked execute executed",
+  ...["requested", "decided", "issued", "verified", "attached", "checked"].map((state) => `${state} void void`),
+];
+
+describe("the life of an approval", () => {
+  it("[APP-1] of the 56 pairs 13 are moves and the others are refused with a reason", () => {
+    const moved: string[] = [];
+    for (const state of lifeStates)
+      for (const event of lifeEvents) {
+        const next = stepLife(state, event);
+        if (next.ok) moved.push(`${state} ${event} ${next.value}`);
+        else expect(next.refusal).toMatchObject({ code: "not_in_this_state", detail: expect.stringContaining(event) });
+      }
+    expect(moved.toSorted()).toEqual(edges.toSorted());
+    expect(lifeStates.length * lifeEvents.length).toBe(56);
+  });
+  it("[APP-2] there is one way to execution, no step of it can be left out, and it ends there", () => {
+    const way: LifeEvent[] = ["decide", "issue", "verify", "attach", "check", "execute"];
+    const live = (events: readonly LifeEvent[]) =>
+      events.reduce<ReturnType<typeof stepLife>>((at, event) => (at.ok ? stepLife(at.value, event) : at), {
+        ok: true,
+        value: "requested",
+      });
+    expect(live(way)).toEqual({ ok: true, value: "executed" });
+    expect(live(way.toSpliced(5, 0, "check", "check"))).toEqual({ ok: true, value: "executed" });
+    for (const at of way.keys()) expect(live(way.toSpliced(at, 1)).ok && at < 5, `without ${way[at]}`).toBe(false);
+    expect([life.executed, life.void]).toEqual([{}, {}]);
+  });
+});
+
+const first = { decision: "approve", by: "ada", comment: null, at: "2026-01-01T00:00:00.000Z" } as const;
+const pending = (fields: Partial<Pending> = {}): Pending => ({
+  id: "approval-1",
+  kind: "plan",
+  status: "pending",
+  content_hash: "seen",
+  decisions: [],
+  ...fields,
+});
+const decisions: Decision[] = [
+  { decision: "approve", content_hash: "seen", comment: null },
+  { decision: "deny", content_hash: "seen", comment: "no", stop: false },
+  { decision: "request_changes", content_hash: "seen", comment: "rather so" },
+];
+
+describe("a decision", () => {
+  it("[APP-3] each kind of card takes its own decisions, each leading to its status", () => {
+    const statuses = { approve: "approved", deny: "denied", request_changes: "superseded" };
+    for (const kind of approvalKinds)
+      for (const decision of decisions) {
+        const answer = decide(pending({ kind }), decision);
+        const taken = decision.decision !== "request_changes" || kind === "plan";
+        expect(decisionsOf[kind].includes(decision.decision)).toBe(taken);
+        if (taken) expect(answer).toEqual({ ok: true, value: statuses[decision.decision] });
+        else
+          expect(answer).toMatchObject({
+            ok: false,
+            refusal: { code: "bad_request", detail: expect.stringContaining(kind) },
+          });
+      }
+  });
+  it("[APP-4] the first decision wins; whoever comes later is told who decided, what and when", () => {
+    for (const status of approvalStatuses.filter((name) => name !== "pending"))
+      for (const decision of decisions)
+        expect(decide(pending({ status, decisions: [first] }), decision)).toEqual({
+          ok: false,
+          refusal: {
+            code: "already_resolved",
+            detail: `ada decided this at ${first.at}: approve. The first decision stands.`,
+            extra: { status, decision: first },
+          },
+        });
+  });
+  it("[APP-4] a card that ended without a decision says how it ended", () => {
+    for (const status of ["expired", "superseded"] as const)
+      expect(decide(pending({ status }), decisions[0] as Decision)).toMatchObject({
+        // the list is not empty
+        refusal: {
+          code: "already_resolved",
+          detail: expect.stringContaining(status),
+          extra: { status, decision: null },
+        },
+      });
+  });
+  it("[APP-4] late and wrong at once, it is late: nothing about the card is told that its first decision does not tell", () => {
+    const late = pending({ status: "denied", decisions: [first], kind: "gate" });
+    expect(decide(late, { decision: "request_changes", content_hash: "other", comment: "x" })).toMatchObject({
+      refusal: { code: "already_resolved" },
+    });
+  });
+  it("[APP-5] a decision about other bytes than the card's is refused and names the bytes to read", () => {
+    for (const decision of decisions)
+      for (const content_hash of ["seen ", "SEEN", "", "0".repeat(64)])
+        expect(decide(pending(), { ...decision, content_hash })).toMatchObject({
+          refusal: { code: "content_changed", extra: { content_hash: "seen" } },
+        });
+  });
+  it("[APP-5] saying no needs no proof of what was seen", () => {
+    expect(decide(pending(), { decision: "deny", content_hash: null, comment: "no", stop: true })).toEqual({
+      ok: true,
+      value: "denied",
+    });
+    expect(decide(pending(), { decision: "request_changes", content_hash: null, comment: "so" })).toEqual({
+      ok: true,
+      value: "superseded",
+    });
+  });
+  it("[APP-6] only approvers and admins decide", () => {
+    const caller = (role: Caller["role"]): Caller => ({
+      scope_id: "s",
+      subject: "ada",
+      role,
+      via: "token",
+      credential_id: "t",
+    });
+    expect(callerRoles.filter((role) => mayDecide(caller(role)))).toEqual(["approver", "admin"]);
+  });
+});
+
+describe("a card", () => {
+  it("[APP-7] every kind has a title of its own that says what it is about, or else the task's", () => {
+    const titles = approvalKinds.map((kind: ApprovalKind) => cardTitle(kind, { title: "the task" }, "the item"));
+    expect(new Set(titles).size).toBe(approvalKinds.length);
+    for (const title of titles) expect(title).toContain("the item");
+    expect(cardTitle("plan", { title: "the task" }, "")).toContain("the task");
+  });
+  it("[APP-7] what a kind has nothing to say about is empty, and the card is whole", () => {
+    const card = emptyCard({
+      kind: "gate",
+      title: "t",
+      why: "w",
+      repo: "r",
+      taint: "web",
+      policy_hash: "p",
+      requested_by: "crew-1",
+    });
+    expect(cardView.parse(card)).toEqual(card);
+    expect(card).toMatchObject({ items: [], facts: [], tool: null, budget: null, plan_hash: null, publishes: null });
+  });
+});

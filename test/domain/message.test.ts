@@ -1,0 +1,309 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  build,
+  check,
+  derive,
+  envelope,
+  errorCodes,
+  executionStatuses,
+  joinTaint,
+  type Message,
+  type MessageInput,
+  type MessageKind,
+  messageKinds,
+  partyOf,
+  routes,
+  surfacesOf,
+  taints,
+} from "../../src/domain/message.ts";
+
+/** Written again by hand, so that a slip in the table is seen. `any` is every agent, `crew` any executor. */
+const written: Record<MessageKind, string[]> = {
+  user_message: ["user > proxy"],
+  plan_request: ["proxy > planner"],
+  plan_result: ["planner > proxy"],
+  research_request: ["planner > executor_queue"],
+  research_result: ["crew > planner"],
+  execution_status: ["runtime > proxy"],
+  consult_planner: ["runtime > planner"],
+  planner_guidance: ["planner > runtime_queue"],
+  replan_request: ["runtime > planner"],
+  system_event: ["runtime > any"],
+  execution_request: ["runtime > executor_queue"],
+  execution_result: ["crew > runtime_queue"],
+  verification_request: ["runtime > verifier"],
+  verification_result: ["verifier > runtime_queue"],
+  agent_message: ["any > any", "proxy > runtime_queue"],
+  agent_notice: ["any > planner"],
+  plan_review_request: ["crew > planner"],
+  plan_review_result: ["planner > crew"],
+  shutdown_request: ["planner > any"],
+  shutdown_response: ["any > planner"],
+};
+const names = {
+  user: "user",
+  runtime: "runtime",
+  proxy: "proxy",
+  planner: "planner",
+  verifier: "verifier",
+  crew: "crew-3",
+};
+const agents = ["proxy", "planner", "verifier", "crew-3"];
+const senders = Object.values(names);
+const places = [...senders, "executor_queue", "runtime_queue"];
+const expand = (word: string): string[] => (word === "any" ? agents : word === "crew" ? ["crew-3"] : [word]);
+const allowed = new Set(
+  Object.entries(written).flatMap(([kind, ways]) =>
+    ways.flatMap((way) => {
+      const [from = "", to = ""] = way.split(" > ");
+      return expand(from).flatMap((sender) => expand(to).map((recipient) => `${kind}: ${sender} > ${recipient}`));
+    }),
+  ),
+);
+
+/** Everything the kind needs besides its route. */
+function needs(kind: MessageKind): Partial<MessageInput> {
+  if (kind === "execution_status") return { payload: { status: "running", version: 1 } };
+  if (kind === "plan_result") return { plan_markdown: "# plan" };
+  if (kind === "research_request") return { constraints: { return_format: "list" } };
+  return {};
+}
+function message(fields: Partial<MessageInput> = {}): Message {
+  return envelope.parse({
+    message_id: "message-1",
+    trace_id: "trace-12",
+    scope_id: "scopescopescope1",
+    message_kind: "user_message",
+    sender: "user",
+    recipient: "proxy",
+    content: "hello",
+    taint: "member",
+    created_at: "2026-01-01T00:00:00.000Z",
+    ...fields,
+  });
+}
+const failing = { error_code: "tool_failure", retryable: true, origin_agent: "runtime", attempt_number: 1 } as const;
+const status = (fields: Partial<MessageInput>) =>
+  message({ message_kind: "execution_status", sender: "runtime", ...fields });
+
+describe("routes", () => {
+  it("[MSG-1] every pair of places is tried for every kind: those of the table pass, all others are refused", () => {
+    const passed: string[] = [];
+    for (const message_kind of messageKinds)
+      for (const sender of senders)
+        for (const recipient of places) {
+          const broken = check(message({ message_kind, sender, recipient, ...needs(message_kind) }));
+          if (broken === null) passed.push(`${message_kind}: ${sender} > ${recipient}`);
+          else expect(broken).toBe(`no route for ${message_kind} from ${sender} to ${recipient}`);
+        }
+    expect(passed.toSorted()).toEqual([...allowed].toSorted());
+    expect(Object.keys(routes)).toEqual([...messageKinds]);
+  });
+  it("[MSG-2] whoever was spawned speaks as an executor, and nobody by a name that only looks like a party's", () => {
+    for (const name of ["user", "runtime", "proxy", "planner", "executor", "verifier"])
+      expect(partyOf(name)).toBe(name);
+    for (const name of [
+      "crew-1",
+      "crew-8",
+      "reviewer",
+      "Runtime",
+      "runtime ",
+      "proxy-2",
+      "__proto__",
+      "constructor",
+      "",
+    ])
+      expect(partyOf(name)).toBe("executor");
+    expect(
+      check(message({ message_kind: "execution_result", sender: "proxy-2", recipient: "runtime_queue" })),
+    ).toBeNull();
+    expect(check(message({ message_kind: "plan_request", sender: "proxy-2", recipient: "planner" }))).toContain(
+      "no route",
+    );
+  });
+});
+
+describe("what a kind must carry", () => {
+  it("[MSG-3] an error carries whether it may pass, whose it is and of which attempt", () => {
+    for (const error_code of errorCodes) {
+      const whole = {
+        ...failing,
+        error_code,
+        message_kind: "execution_result",
+        sender: "crew-1",
+        recipient: "runtime_queue",
+      } as const;
+      expect(check(message(whole))).toBeNull();
+      for (const header of ["retryable", "origin_agent", "attempt_number"] as const)
+        expect(check(message({ ...whole, [header]: null })), header).toBe(`a message with error_code needs ${header}`);
+    }
+    expect(check(message({ ...failing, retryable: false, attempt_number: 0 }))).toBeNull();
+    expect(envelope.safeParse({ ...message(), error_code: "something_else" }).success).toBe(false);
+  });
+  it("[MSG-4] a status has its payload, and those that are errors their error code", () => {
+    const errors = ["failed", "stuck", "blocked", "verification_failed"];
+    for (const name of executionStatuses) {
+      const payload = { status: name, version: 2 };
+      const bare = check(status({ payload }));
+      expect(bare).toBe(errors.includes(name) ? `execution_status ${name} needs an error_code` : null);
+      expect(check(status({ payload, ...failing }))).toBeNull();
+    }
+    for (const payload of [
+      {},
+      { status: "running" },
+      { status: "well", version: 1 },
+      { status: "running", version: 1.5 },
+      { status: "running", version: 1, more: 1 },
+    ])
+      expect(check(status({ payload })), JSON.stringify(payload)).toContain("needs a status payload");
+  });
+  it("[MSG-5] a plan result brings a plan or an error, a research request its bounds", () => {
+    const result = { message_kind: "plan_result", sender: "planner", recipient: "proxy" } as const;
+    expect(check(message(result))).toBe("plan_result needs plan_markdown or an error_code");
+    expect(check(message({ ...result, plan_markdown: "x" }))).toBeNull();
+    expect(check(message({ ...result, ...failing }))).toBeNull();
+    const research = { message_kind: "research_request", sender: "planner", recipient: "executor_queue" } as const;
+    expect(check(message(research))).toBe("research_request needs constraints");
+    const bounds = message({ ...research, constraints: { return_format: "list" } });
+    expect(bounds.constraints).toEqual({
+      return_format: "list",
+      max_tokens: 500,
+      tools_allowed: ["web_search", "file_read", "memory_search"],
+    });
+    for (const max_tokens of [0, -1, 1.5])
+      expect(envelope.safeParse({ ...bounds, constraints: { return_format: "l", max_tokens } }).success).toBe(false);
+  });
+});
+
+describe("the envelope", () => {
+  it("[MSG-6] it is a closed shape: unknown keys, missing keys and values out of bounds are refused", () => {
+    const good = message();
+    const bad: Record<string, unknown>[] = [
+      { ...good, more: 1 },
+      { ...good, message_id: "short" },
+      { ...good, message_id: "x".repeat(65) },
+      { ...good, trace_id: "" },
+      { ...good, scope_id: "Scopescopescope1" },
+      { ...good, scope_id: "scope" },
+      { ...good, sender: "x".repeat(41) },
+      { ...good, message_kind: "do_anything" },
+      { ...good, taint: "trusted" },
+      { ...good, urgency: "now" },
+      { ...good, attempt_number: 1.5 },
+      { ...good, payload: { f: Number.NaN } },
+      { ...good, payload: [1] },
+      { ...good, content: null },
+      ...[
+        "message_id",
+        "trace_id",
+        "scope_id",
+        "message_kind",
+        "sender",
+        "recipient",
+        "content",
+        "taint",
+        "created_at",
+      ].map((gone) => Object.fromEntries(Object.entries(good).filter(([key]) => key !== gone))),
+    ];
+    for (const each of bad) expect(envelope.safeParse(each).success, JSON.stringify(each)).toBe(false);
+    expect(envelope.parse(JSON.parse(JSON.stringify(good)))).toEqual(good);
+  });
+  it("[MSG-6] what a message lacks is said: empty, not absent", () => {
+    expect(message()).toMatchObject({
+      task_id: null,
+      work_item_id: null,
+      payload: {},
+      error_code: null,
+      plan_markdown: null,
+      artifacts: null,
+      approval_token: null,
+      urgency: "informational",
+    });
+  });
+  it("[MSG-7] a message that breaks a rule is never built", () => {
+    expect(() => build({ ...message(), recipient: "planner" })).toThrow(
+      "no route for user_message from user to planner",
+    );
+    expect(() => build({ ...message(), error_code: "timeout" })).toThrow("needs retryable");
+    expect(() => build({ ...message(), scope_id: "x" })).toThrow();
+  });
+});
+
+describe("taint", () => {
+  it("[MSG-8] the join of taints is the least trusted of them, in any order and number", () => {
+    for (const [a, low] of taints.entries())
+      for (const [b, high] of taints.entries()) expect(joinTaint(low, high)).toBe(taints[Math.max(a, b)]);
+    expect(joinTaint()).toBe("owner");
+    const some = fc.array(fc.constantFrom(...taints));
+    fc.assert(fc.property(some, some, (a, b) => joinTaint(...a, ...b) === joinTaint(joinTaint(...b), joinTaint(...a))));
+  });
+  it("[MSG-8] along any chain of messages it never falls, whatever a sender claims", () => {
+    const hop = fc.record({
+      from: fc.constantFrom(...agents),
+      to: fc.constantFrom(...agents),
+      claims: fc.option(fc.constantFrom(...taints), { nil: undefined }),
+    });
+    fc.assert(
+      fc.property(fc.constantFrom(...taints), fc.array(hop, { maxLength: 12 }), (start, hops) => {
+        let last = message({ taint: start });
+        for (const [index, { from, to, claims }] of hops.entries()) {
+          const next = derive(last, {
+            message_id: `message-${index + 2}`,
+            message_kind: "agent_message",
+            sender: from,
+            recipient: to,
+            content: "on",
+            created_at: last.created_at,
+            ...(claims === undefined ? {} : { taint: claims }),
+          });
+          if (taints.indexOf(next.taint) < taints.indexOf(last.taint)) return false;
+          if (claims !== undefined && taints.indexOf(next.taint) < taints.indexOf(claims)) return false;
+          last = next;
+        }
+        return true;
+      }),
+    );
+  });
+  it("[MSG-9] what follows from a message keeps its trace, scope and task, and the task only unless it names another", () => {
+    const cause = message({ task_id: "task-1" });
+    const fields = {
+      message_id: "message-2",
+      message_kind: "plan_request",
+      sender: "proxy",
+      recipient: "planner",
+      content: "",
+      created_at: cause.created_at,
+    } as const;
+    const forged = { ...fields, trace_id: "another-trace", scope_id: "anotherscope1234" };
+    expect(derive(cause, forged)).toMatchObject({
+      trace_id: cause.trace_id,
+      scope_id: cause.scope_id,
+      task_id: "task-1",
+      taint: "member",
+    });
+    expect(derive(cause, { ...fields, task_id: null }).task_id).toBeNull();
+    expect(() => derive(cause, { ...fields, recipient: "verifier" })).toThrow("no route");
+  });
+});
+
+describe("surfaces", () => {
+  it("[MSG-10] a plan is for Review, what is done for Stream, what went wrong for Stream and Activity, the rest for Activity", () => {
+    expect(surfacesOf({ message_kind: "plan_result", payload: {} })).toEqual(["review"]);
+    const shown = executionStatuses.map((name) => [
+      name,
+      surfacesOf({ message_kind: "execution_status", payload: { status: name } }),
+    ]);
+    const both = ["stream", "activity"];
+    expect(shown).toEqual([
+      ["running", ["activity"]],
+      ["done", ["stream"]],
+      ["failed", both],
+      ["stuck", both],
+      ["blocked", both],
+      ["verification_failed", both],
+    ]);
+    for (const message_kind of messageKinds.filter((kind) => kind !== "plan_result" && kind !== "execution_status"))
+      expect(surfacesOf({ message_kind, payload: { status: "done" } })).toEqual(["activity"]);
+  });
+});

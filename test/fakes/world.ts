@@ -1,0 +1,125 @@
+/**
+ * A tame world for the agents: a bus whose answers a test chooses, artifacts in memory, a clock that stands still,
+ * and a loop that steps a role to its end. Between two steps nothing survives but JSON, as in an object that restarts.
+ */
+import type { AttemptRef, Authorization, Bus, Entry, ToolCall } from "../../src/agents/bus.ts";
+import type { Artifacts, CallOutcome, Sandboxes, SandboxFailure } from "../../src/agents/ports.ts";
+import type { Effect, Outgoing, Ports, Role, RunContext, Step } from "../../src/agents/step.ts";
+import { canonicalJson } from "../../src/domain/canonical.ts";
+import type { Message } from "../../src/domain/message.ts";
+import { testScope } from "./messages.ts";
+
+export class TameBus implements Bus {
+  readonly begun: AttemptRef[] = [];
+  readonly asked: { readonly ref: AttemptRef; readonly call: ToolCall }[] = [];
+  readonly settled: { readonly call_id: string; readonly outcome: CallOutcome }[] = [];
+  beginning: () => Entry = () => ({ answer: "go" });
+  authorizing: (call: ToolCall) => Authorization = () => ({ answer: "run" });
+
+  async begin(ref: AttemptRef): Promise<Entry> {
+    this.begun.push(ref);
+    return this.beginning();
+  }
+  async authorize(ref: AttemptRef, call: ToolCall): Promise<Authorization> {
+    this.asked.push({ ref, call });
+    return this.authorizing(call);
+  }
+  async settle(_: AttemptRef, call_id: string, outcome: CallOutcome): Promise<void> {
+    this.settled.push({ call_id, outcome });
+  }
+  async heartbeat(): Promise<boolean> {
+    return true;
+  }
+}
+
+export class MemoryArtifacts implements Artifacts {
+  readonly stored = new Map<string, Uint8Array>();
+  async put(key: string, bytes: Uint8Array): Promise<void> {
+    this.stored.set(key, bytes.slice());
+  }
+  async get(key: string): Promise<Uint8Array | null> {
+    return this.stored.get(key) ?? null;
+  }
+}
+
+export interface Asked {
+  readonly method: string;
+  readonly args: readonly unknown[];
+}
+/** The same sandboxes, with every call on record, and a failure instead of an answer where the test wants one. */
+export function watched(real: Sandboxes) {
+  const asked: Asked[] = [];
+  type Fault = SandboxFailure | null;
+  const faults: { next: (call: Asked) => Fault | Promise<Fault> } = { next: () => null };
+  const sandboxes = new Proxy(real, {
+    get(target, method) {
+      const found: unknown = Reflect.get(target, method);
+      if (typeof found !== "function" || typeof method !== "string") return found;
+      return async (...args: unknown[]) => {
+        const call = { method, args };
+        asked.push(call);
+        const fault = await faults.next(call);
+        if (fault !== null) throw fault;
+        return found.apply(target, args);
+      };
+    },
+  });
+  return { sandboxes, asked, faults };
+}
+
+export function tameWorld(real: Sandboxes) {
+  const { sandboxes, asked, faults } = watched(real);
+  const bus = new TameBus();
+  const artifacts = new MemoryArtifacts();
+  const clock = { at: 1_000_000, now: () => clock.at };
+  const ports: Ports = { sandboxes, artifacts, bus, clock };
+  return { ports, bus, artifacts, clock, asked, faults };
+}
+
+export function runContext(message: Message, fields: Partial<RunContext> = {}): RunContext {
+  const lease = { lease_id: "lease-1", epoch: 3 };
+  return { scope_id: testScope, agent: "crew-1", message, lease, cancelled: false, opened_at_ms: 1_000_000, ...fields };
+}
+
+export interface Driven {
+  readonly out: readonly Outgoing[];
+  readonly output: string;
+  readonly effects: readonly Effect[];
+  readonly waits: readonly number[];
+  /** The state before each step, oldest first. */
+  readonly states: readonly unknown[];
+}
+export interface Driving {
+  /** Every step is done twice from the same stored state: the first time the object dies before it commits. */
+  readonly dies?: boolean;
+  /** Asked before each step with the stored state: what the object tells the run from now on. */
+  readonly before?: (stored: unknown, index: number) => Partial<RunContext> | undefined;
+}
+const maxSteps = 500;
+
+export async function drive<S>(
+  role: Role<S>,
+  opened: RunContext,
+  ports: Ports,
+  driving: Driving = {},
+): Promise<Driven> {
+  let context = opened;
+  let stored = canonicalJson(role.open(context));
+  const text = new TextDecoder();
+  const [states, effects, waits]: [unknown[], Effect[], number[]] = [[], [], []];
+  let output = "";
+  for (let index = 0; index < maxSteps; index++) {
+    const parsed: unknown = JSON.parse(stored);
+    states.push(parsed);
+    context = { ...context, ...driving.before?.(parsed, index) };
+    const take = (): Promise<Step<S>> => role.step(role.parse(JSON.parse(stored)), context, ports);
+    if (driving.dies === true) await take();
+    const step = await take();
+    output += text.decode(step.output);
+    effects.push(...(step.effects ?? []));
+    stored = canonicalJson(step.state);
+    if (step.kind === "end") return { out: step.out, output, effects, waits, states };
+    if (step.kind === "wait") waits.push(step.wait_ms);
+  }
+  throw new Error(`the run does not end; it stands at ${stored}`);
+}
