@@ -188,9 +188,7 @@ export class Host {
   }
 
   #mustBeFree(worktree: string): void {
-    const first = worktree.split("/")[0] ?? "";
-    if (own.some((name) => name === first))
-      throw new HostFailure("bad_request", `a work tree may not stand in "${first}"`);
+    if (!worktree.startsWith(".runtime/")) throw new HostFailure("bad_request", "a work tree stands in .runtime/");
     const inUse = this.all().some((other) => overlap(other.record.spec.worktree, worktree));
     if (inUse || existsSync(join(this.config.root, worktree))) {
       throw new HostFailure("bad_request", `the work tree "${worktree}" belongs to another sandbox`);

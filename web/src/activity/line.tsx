@@ -1,9 +1,9 @@
 /** One event as a line: when, who, what. */
 import type { EventView } from "../api/queries.ts";
 import { Link } from "../route.tsx";
+import { eventSentence } from "../ui/events.ts";
 import { Shown } from "../ui/shown.tsx";
 import { Clock } from "../ui/time.tsx";
-import { eventSentence } from "../ui/words.ts";
 
 const ends: Readonly<Record<string, string>> = {
   task_complete: "good",

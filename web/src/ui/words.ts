@@ -1,5 +1,5 @@
 /** The product's own terms in the words a person reads. */
-import type { ApprovalView, EventView, TaskSummary, TaskView } from "../api/queries.ts";
+import type { ApprovalView, TaskSummary, TaskView } from "../api/queries.ts";
 
 type Kind = ApprovalView["kind"];
 type Taint = ApprovalView["card"]["taint"];
@@ -93,40 +93,3 @@ export const decisionWords = {
   deny: "Denied",
   request_changes: "Sent back for changes",
 } as const;
-
-const eventWords: Readonly<Record<string, string>> = {
-  task_created: "A task was asked for",
-  task_complete: "The task is complete",
-  task_failed: "The task failed",
-  task_denied: "The task was denied",
-  task_cancelled: "The task was cancelled",
-  work_item_unblocked: "A work item may start",
-  agent_spawned: "An agent was made",
-  agent_working: "An agent took up work",
-  agent_idle: "An agent is idle",
-  agent_stopped: "An agent stopped",
-  agent_failed: "An agent failed",
-  state_changed: "An agent changed state",
-  approval_requested: "A card waits in Review",
-  approval_resolved: "A card was decided",
-  tool_approval_pending: "A tool call waits for a decision",
-  task_execution_start: "An attempt started",
-  task_execution_complete: "An attempt finished its work",
-  task_execution_failed: "An attempt failed",
-  task_execution_timeout: "An attempt ran out of time",
-  agent_output: "Output",
-  plan_ready: "A plan is ready",
-  verification_result: "A verification ended",
-  merge_result: "A merge ended",
-  message: "A message travelled",
-};
-
-export function eventSentence(event: EventView): string {
-  if (event.type === "agent_output" && typeof event.text === "string") return event.text;
-  if (event.detail !== null && event.detail !== "") return event.detail;
-  const [type = event.type, phase] = event.type.split(":");
-  const words = phaseWords[phase as TaskView["phase"]] ?? phase; // an unknown phase shows as it came
-  if (type === "phase_start") return `Phase began: ${words}`;
-  if (type === "phase_complete") return `Phase ended: ${words}`;
-  return eventWords[type] ?? type.replaceAll("_", " ");
-}
