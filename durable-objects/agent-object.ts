@@ -24,6 +24,7 @@ import { OutputLog, outputSchema } from "./output-log.ts";
 import { OutputSockets } from "./output-sockets.ts";
 import { earliest, Post } from "./post.ts";
 import { poolOf, type RemoteAgent, runtimeOf } from "./remote.ts";
+import { firstAgents } from "./runtime/directory.ts";
 import { applySchemas, durableSql, type Sql } from "./sql.ts";
 import { TelemetryLog, telemetrySchema } from "./telemetry-log.ts";
 
@@ -37,6 +38,8 @@ const noSlotRetryMs = 2_000;
 const resultRetryMs = 1_000;
 /** Marks of work from the scope's shared queue that this agent has answered. */
 const shared = "executor_queue";
+/** Marks of dead letters the runtime has heard of. */
+const told = "told";
 
 const roles: Record<string, { role: Role<unknown>; runs: number }> = {
   proxy: { role: proxy as Role<unknown>, runs: limits.proxy_runs },
@@ -114,6 +117,8 @@ export class AgentObject extends DurableObject<Bindings> implements RemoteAgent 
 
   /** Takes a message into the inbox. `refused` is for what it can never take; anything thrown is tried again. */
   async deliver(message: Message): Promise<{ readonly refused: string | null }> {
+    // The agents a scope begins with are started before anything can be sent to them, so theirs is only late.
+    if (this.#self.read() === null && !(firstAgents as readonly string[]).includes(message.recipient)) return { refused: `there is no agent ${message.recipient}` };
     const { scope, name } = this.#belongs(message.scope_id);
     const now = Date.now();
     const parsed = envelope.safeParse(message);
@@ -154,7 +159,18 @@ export class AgentObject extends DurableObject<Bindings> implements RemoteAgent 
     await Promise.all(made.map((sandbox) => sandboxes.destroy(sandbox.id)));
     await this.#rouse(Date.now());
   }
+  /** A dead letter of its own goes on: sent again, or back in the inbox. */
+  async revive(scope: string, message_id: string): Promise<void> {
+    this.#belongs(scope);
+    const now = Date.now();
+    this.#sql.transaction(() => {
+      this.#outbox.revive(message_id, now);
+      this.#record(this.#queue.requeueDead(inbox, message_id, now).facts, now);
+    });
+    await this.#rouse(now);
+  }
   async closeSockets(scope: string, credentials: readonly string[]): Promise<void> {
+    if (this.#self.read() === null) return;
     this.#belongs(scope);
     this.#sockets.close(credentials);
   }
@@ -213,6 +229,7 @@ export class AgentObject extends DurableObject<Bindings> implements RemoteAgent 
       }
       await this.#mail().flush(now);
       await this.#report();
+      await this.#tellDead();
       if (now >= beat + limits.agent_heartbeat_ms) {
         beat = now;
         await this.#heartbeat();
@@ -237,7 +254,9 @@ export class AgentObject extends DurableObject<Bindings> implements RemoteAgent 
     if (self === null || self.state !== "active") return;
     const party = roles[partyOf(self.name)];
     const now = Date.now();
-    for (let free = (party?.runs ?? 1) - this.#runs.count(); free > 0; free--) {
+    // A run whose message went back to the inbox takes its lease again: it goes on where it was.
+    const running = this.#runs.all().filter((run) => !this.#queue.isWaiting(inbox, run.id));
+    for (let free = (party?.runs ?? 1) - running.length; free > 0; free--) {
       const leased = this.#sql.transaction(() => {
         const request = { holder: self.name, lease_id: this.#random(), lease_ms: limits.lease_ms, many: true };
         const { lease, facts } = this.#queue.lease(inbox, request, now);
@@ -320,6 +339,8 @@ export class AgentObject extends DurableObject<Bindings> implements RemoteAgent 
       this.#close(run.id);
       const dead = this.#queue.deadLetter(run.lease, reason, now);
       if (dead.ok) this.#record(dead.value, now);
+      // Shared work dies at the runtime: without heartbeats its lease ends, and a fresh attempt begins.
+      else this.#queue.markProcessed(shared, { ...run.message, message_id: run.id }, now);
     });
   }
 
@@ -399,6 +420,23 @@ export class AgentObject extends DurableObject<Bindings> implements RemoteAgent 
     } catch {
       // The feed is a notice; the log itself is kept here.
     }
+  }
+
+  /** What died in the inbox becomes a card: the runtime is told until it has heard. */
+  async #tellDead(): Promise<void> {
+    for (const { message, reason, mark } of this.#untold()) {
+      try {
+        await this.#runtime().refusedMessage(message, reason);
+      } catch (error) {
+        console.warn(`${mark}: the runtime did not hear of a dead letter; it is told again`, error);
+        return;
+      }
+      this.#sql.transaction(() => this.#queue.markProcessed(told, { ...message, message_id: mark }, Date.now()));
+    }
+  }
+  #untold() {
+    const dead = this.#queue.dead(inbox).map((letter) => ({ ...letter, mark: `${letter.message.message_id}.${letter.epoch}` }));
+    return dead.filter(({ mark }) => !this.#queue.hasProcessed(told, mark));
   }
 
   async #heartbeat(): Promise<void> {
@@ -524,7 +562,7 @@ export class AgentObject extends DurableObject<Bindings> implements RemoteAgent 
     const waiting = this.#queue.depth(inbox, now).eligible > 0 && self.state === "active" ? now : null;
     const free = self.state === "active" && partyOf(self.name) === "executor" && this.#runs.count() === 0;
     const claim = free && Number.isFinite(this.#claimAgainAt) ? Math.max(now, this.#claimAgainAt) : null;
-    const unheard = this.#self.report(null) === null ? null : now + 1_000;
+    const unheard = this.#self.report(null) === null && this.#untold().length === 0 ? null : now + 1_000;
     const at = earliest(this.#queue.nextDueAt(now), this.#mail().nextDueAt(now), this.#runs.nextDueAt(), waiting, claim, unheard);
     if (at !== null) await this.ctx.storage.setAlarm(Math.max(at, now));
   }

@@ -189,6 +189,20 @@ export class DurableQueue {
     };
   }
 
+  /** Whether the message stands in the queue and nobody holds it. */
+  isWaiting(queue: string, message_id: string): boolean {
+    const sql = "SELECT 1 AS found FROM queue_rows WHERE queue = ? AND message_id = ? AND state = 'queued'";
+    return this.#sql.one(sql, queue, message_id) !== null;
+  }
+  /** Dead rows that can be read, oldest first. `epoch` tells one death of a message from another. */
+  dead(queue: string): { readonly message: Message; readonly reason: string; readonly epoch: number }[] {
+    const sql = `SELECT body, epoch, coalesce(reason, '') AS reason FROM queue_rows WHERE queue = ? AND state = 'dead' ORDER BY seq LIMIT ${batch}`;
+    return this.#sql.all<{ body: string; epoch: number; reason: string }>(sql, queue).flatMap(({ body, epoch, reason }) => {
+      const message = parse(body);
+      return message === null ? [] : [{ message, reason, epoch }];
+    });
+  }
+
   /** When a lease expires or a back-off ends next, over all queues. Eligible rows are not due: they wait for a consumer. */
   nextDueAt(now: number): number | null {
     const sql = `SELECT min(at) AS at FROM (SELECT min(expires_at) AS at FROM queue_rows WHERE state = 'leased'

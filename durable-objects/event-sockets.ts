@@ -22,9 +22,11 @@ const batch = 200;
 export class EventSockets {
   readonly #ctx: DurableObjectState;
   readonly #events: EventLog;
-  constructor(ctx: DurableObjectState, events: EventLog) {
+  readonly #live: (credential_id: string) => boolean;
+  constructor(ctx: DurableObjectState, events: EventLog, live: (credential_id: string) => boolean) {
     this.#ctx = ctx;
     this.#events = events;
+    this.#live = live;
   }
 
   open(request: Request): Response {
@@ -63,6 +65,7 @@ export class EventSockets {
   #send(socket: WebSocket): void {
     const known = attachment.safeParse(socket.deserializeAttachment());
     if (!known.success || !known.data.subscribed) return;
+    if (!this.#live(known.data.credential_id)) return socket.close(4001, "revoked");
     let { after } = known.data;
     try {
       for (;;) {

@@ -42,6 +42,7 @@ export interface RemoteAgent extends Sender {
   poke(scope: string): Promise<void>;
   deliver(message: Message): Promise<{ readonly refused: string | null }>;
   callOff(scope: string, owner: string): Promise<void>;
+  revive(scope: string, message_id: string): Promise<void>;
   closeSockets(scope: string, credentials: readonly string[]): Promise<void>;
   queueView(scope: string): Promise<QueueView>;
   deadLetters(scope: string): Promise<DeadLetterView[]>;

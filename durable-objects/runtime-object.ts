@@ -28,7 +28,7 @@ import { earliest, Post } from "./post.ts";
 import { agentOf, type OutputNote, type RemoteAgent, type RemoteRuntime } from "./remote.ts";
 import { nonceOf, type Prepared, subjectsOf, takeDecision } from "./runtime/decisions.ts";
 import { Directory, directorySchema } from "./runtime/directory.ts";
-import { authorize, begin, claim, settle } from "./runtime/entries.ts";
+import { authorize, begin, claim, neverBegun, settle } from "./runtime/entries.ts";
 import { acceptVerification } from "./runtime/merging.ts";
 import { acceptResult } from "./runtime/outcomes.ts";
 import { openRows, rowsSchema } from "./runtime/rows.ts";
@@ -82,7 +82,7 @@ export class RuntimeObject extends DurableObject<Bindings> implements RuntimeDoo
     this.#directory = new Directory(this.#sql);
     this.#people = new People(this.#sql);
     this.#idempotency = new IdempotencyStore(this.#sql);
-    this.#sockets = new EventSockets(ctx, this.#stores.events);
+    this.#sockets = new EventSockets(ctx, this.#stores.events, (credential_id) => this.#people.isLive(credential_id, Date.now()));
     this.#comeBack();
   }
   #comeBack(): void {
@@ -90,7 +90,7 @@ export class RuntimeObject extends DurableObject<Bindings> implements RuntimeDoo
     const now = Date.now();
     this.#commit((tx) => {
       this.#stores.outbox.resendAll(now);
-      tx.facts(this.#stores.queue.requeueOwn("runtime_queue", now));
+      tx.facts(this.#stores.queue.requeueOwn("runtime_queue", now, () => true));
     });
     this.ctx.blockConcurrencyWhile(() => this.#arm(now));
   }
@@ -369,7 +369,13 @@ export class RuntimeObject extends DurableObject<Bindings> implements RuntimeDoo
     const now = Date.now();
     try {
       this.#commit((tx) => {
-        tx.facts(tx.stores.queue.expire(now).facts);
+        const { expired, facts } = tx.stores.queue.expire(now);
+        tx.facts(facts);
+        for (const { queue, state, message } of expired) {
+          if (state !== "dead" || message === null) continue;
+          if (queue === "executor_queue") neverBegun(tx, message);
+          else deadLetterCard(tx, message, "it was leased too often and never done");
+        }
         for (const dead of tx.stores.outbox.dead(now)) deadLetterCard(tx, dead.message, dead.reason);
         tx.stores.events.prune(now);
       });
@@ -413,7 +419,8 @@ export class RuntimeObject extends DurableObject<Bindings> implements RuntimeDoo
     for (const kill of this.#stores.rows.kills.all()) {
       if (kill.next_at > now) continue;
       this.#sql.transaction(() => this.#stores.rows.kills.put({ ...kill, next_at: now + killRetryMs, tries: kill.tries + 1 }));
-      await this.#agent(kill.agent).callOff(scope_id, kill.owner);
+      const agent = this.#agent(kill.agent);
+      await (kill.what === "revive" ? agent.revive(scope_id, kill.owner) : agent.callOff(scope_id, kill.owner));
       this.#sql.transaction(() => this.#stores.rows.kills.remove(kill.id));
     }
   }

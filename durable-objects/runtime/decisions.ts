@@ -171,6 +171,7 @@ const approved: Record<ApprovalRow["kind"], (scene: Scene) => void> = {
     if (card.message_id !== null) {
       tx.stores.outbox.revive(card.message_id, tx.now);
       tx.facts(tx.stores.queue.requeueDead("runtime_queue", card.message_id, tx.now).facts);
+      for (const name of [card.agent_id, card.recipient]) if (isAgent(name)) tx.revive(task.id, name, card.message_id);
     }
     tx.touch(task);
   },
@@ -231,6 +232,11 @@ const denied: Record<ApprovalRow["kind"], (scene: Scene) => void> = {
     tx.finish(task, "failed", { reason: decision.comment, error_code: "budget_exceeded" });
   },
 };
+
+/** Whether messages of that name wait in an agent's object, and not in the runtime's. */
+function isAgent(name: string | null): name is string {
+  return name !== null && !["user", "runtime", "runtime_queue", "executor_queue"].includes(name);
+}
 
 /** A nonce that follows from its bytes, in hex: 128 bits. */
 export function nonceOf(bytes: Uint8Array): string {

@@ -4,7 +4,7 @@
  */
 import type { AttemptRef, Authorization, Entry, ToolCall } from "../../src/agents/bus.ts";
 import type { CallOutcome } from "../../src/agents/ports.ts";
-import type { JsonValue } from "../../src/domain/message.ts";
+import type { JsonValue, Message } from "../../src/domain/message.ts";
 import { resolve } from "../../src/domain/policy.ts";
 import { isFinal } from "../../src/domain/task.ts";
 import { checkStatement, readJws } from "../../src/domain/token.ts";
@@ -38,7 +38,14 @@ export function claim(tx: Tx, agent: string, lease_id: () => string): Lease | nu
   }
   return null;
 }
-function attemptOf(tx: Tx, lease: Lease): AttemptRow | null {
+/** A request that died in the queue because nobody ever began it: its attempt was lost, and another takes its place. */
+export function neverBegun(tx: Tx, message: Message): void {
+  const attempt = attemptOf(tx, { message });
+  const task = attempt === null ? null : tx.rows.tasks.get(attempt.task_id);
+  if (attempt === null || task === null || (attempt.state !== "due" && attempt.state !== "running")) return;
+  endAttempt(tx, task, attempt, { end: { kind: "crashed" }, detail: "no agent ever began it" });
+}
+function attemptOf(tx: Tx, lease: Pick<Lease, "message">): AttemptRow | null {
   const id = lease.message.payload.attempt_id;
   const attempt = typeof id === "string" ? tx.rows.attempts.get(id) : null;
   return attempt?.message_id === lease.message.message_id ? attempt : null;
@@ -71,14 +78,14 @@ export function begin(tx: Tx, ref: AttemptRef, verified: VerifiedTokens): Entry 
     state: "running",
     agent: ref.agent,
     lease: { lease_id: ref.lease_id, epoch: ref.epoch },
-    started_at: attempt.started_at ?? tx.at,
+    started_at: attempt.started_at ?? (refused === null ? tx.at : null),
   };
   tx.rows.attempts.put(running);
   if (refused !== null) {
     tx.touch(task);
     return { answer: "refused", error_code: "gate_blocked", reason: refused };
   }
-  if (attempt.state === "running") return { answer: "go" };
+  if (attempt.state === "running" && attempt.started_at !== null) return { answer: "go" };
   const now = tx.rows.items.get(item.id) ?? item;
   tx.rows.items.put({ ...now, state: "hooked" });
   const about = { work_item_id: item.id, attempt_id: attempt.id, attempt_number: attempt.number, agent: ref.agent };
@@ -98,13 +105,12 @@ export function authorize(tx: Tx, ref: AttemptRef, call: ToolCall, verified: Ver
   const known = tx.rows.calls.get(id);
   if (known !== null && (known.tool !== call.tool || known.arguments !== call.arguments))
     return { answer: "refused", error_code: "gate_blocked", reason: "this call was asked before with other arguments" };
-  if (known?.state === "allowed") return useAllowed(tx, task, known, call, verified);
-  if (known?.state === "intent") return { answer: "run" };
-  if (known !== null && known.state !== "void" && known.state !== "waiting")
+  if (known?.state === "settled" || known?.state === "refused")
     return { answer: "refused", error_code: "gate_blocked", reason: `this call is ${known.state}` };
-
   const refused = checkItem(tx, "tool_call", task, item, verified);
   if (refused !== null) return { answer: "refused", error_code: "gate_blocked", reason: refused };
+  if (known?.state === "allowed") return useAllowed(tx, task, known, call, verified);
+  if (known?.state === "intent") return { answer: "run" };
   const resolution = resolve(
     tx.scope.policy,
     { tool: call.tool, args: argumentsOf(call) },

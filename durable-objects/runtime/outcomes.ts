@@ -33,10 +33,8 @@ export function acceptResult(tx: Tx, message: Message, verified: VerifiedTokens)
   const freed: AttemptRow = { ...attempt, lease: null };
   const about = { work_item_id: item.id, attempt_id: attempt.id, attempt_number: attempt.number };
   switch (result.end) {
+    // Who calls an attempt off ends it here first, so one that its agent gave up by itself was lost.
     case "cancelled":
-      tx.rows.attempts.put({ ...freed, state: "cancelled", ended_at: tx.at, detail: message.content });
-      if (!isFinal(task.status)) tx.touch(task);
-      return;
     case "crashed":
       return endAttempt(tx, task, freed, { end: { kind: "crashed" }, detail: message.content });
     case "suspended":

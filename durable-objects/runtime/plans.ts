@@ -146,7 +146,7 @@ function planCard(tx: Tx, task: TaskRow, stored: PlanRow, plan: Plan, items: rea
 export function ask(
   tx: Tx,
   task: TaskRow,
-  asked: { cause: string; card: Card; rule: string } & Partial<Pick<ApprovalRow, "plan_id" | "work_item_id" | "attempt_id" | "call_id" | "message_id">>,
+  asked: { cause: string; card: Card; rule: string } & Partial<Pick<ApprovalRow, "plan_id" | "work_item_id" | "attempt_id" | "call_id" | "message_id" | "recipient">>,
 ): ApprovalRow {
   const { card } = asked;
   const id = `a${derivedId(asked.cause, `card:${card.kind}`, 0).slice(0, 15)}`;
@@ -172,6 +172,7 @@ export function ask(
     attempt_id: asked.attempt_id ?? null,
     call_id: asked.call_id ?? null,
     message_id: asked.message_id ?? null,
+    recipient: asked.recipient ?? null,
   });
   const about = { approval_id: id, kind: card.kind, content_hash: row.content_hash };
   tx.audit("approval", task, { actor: "approval_engine", decision: "requested", reason: asked.rule, details: about });

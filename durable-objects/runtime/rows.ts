@@ -136,6 +136,8 @@ export const approvalRow = approvalView.extend({
   attempt_id: z.string().nullable(),
   call_id: z.string().nullable(),
   message_id: z.string().nullable(),
+  /** Of a dead letter: whose inbox it may have died in. */
+  recipient: z.string().nullable().default(null),
 });
 export type ApprovalRow = z.infer<typeof approvalRow>;
 
@@ -158,8 +160,17 @@ export type CallRow = z.infer<typeof callRow>;
 export const phaseRow = phaseView.extend({ id: z.string(), task_id: z.string() });
 export type PhaseRow = z.infer<typeof phaseRow>;
 
-/** Work to call off at an agent: kept until the agent has answered. */
-export const killRow = z.strictObject({ id: z.string(), task_id: z.string(), agent: z.string(), owner: z.string(), next_at: z.number(), tries: z.number().int() });
+/** Work to call off at an agent, or a dead letter of its to send again: kept until the agent has answered. */
+export const killRow = z.strictObject({
+  id: z.string(),
+  task_id: z.string(),
+  agent: z.string(),
+  /** The attempt or verification, or the message. */
+  owner: z.string(),
+  what: z.enum(["call_off", "revive"]).default("call_off"),
+  next_at: z.number(),
+  tries: z.number().int(),
+});
 export type KillRow = z.infer<typeof killRow>;
 
 const nouns = ["tasks", "plans", "items", "attempts", "verifications", "approvals", "calls", "phases", "kills"] as const;

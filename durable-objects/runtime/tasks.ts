@@ -3,7 +3,7 @@ import { words } from "../../src/agents/proxy.ts";
 import { planRequest } from "../../src/agents/planner.ts";
 import { byteLength, canonicalJson } from "../../src/domain/canonical.ts";
 import { derivedId } from "../../src/domain/ids.ts";
-import { build, type JsonValue, type Message, surfacesOf } from "../../src/domain/message.ts";
+import { build, check, type JsonValue, type Message, surfacesOf } from "../../src/domain/message.ts";
 import { ok, type Result, refuse } from "../../src/domain/refusal.ts";
 import { isFinal } from "../../src/domain/task.ts";
 import type { Caller, TaskInput } from "../../src/domain/view.ts";
@@ -83,7 +83,7 @@ export function cancelTask(tx: Tx, caller: Caller, task: TaskRow, reason: string
 
 /** A message passes on its way to its addressee: the event, and the card if one is due. Once per message. */
 export function observe(tx: Tx, message: Message): void {
-  if (tx.stores.queue.hasProcessed("bus", message.message_id)) return;
+  if (check(message) !== null || tx.stores.queue.hasProcessed("bus", message.message_id)) return;
   tx.stores.queue.markProcessed("bus", message, tx.now);
   const task = message.task_id === null ? null : tx.rows.tasks.get(message.task_id);
   const about = { id: task?.id ?? "", trace_id: message.trace_id };

@@ -173,7 +173,7 @@ export class Tx {
       items: items.map((item) => ({
         outcome: item.outcome,
         attempt: attempts.findLast((attempt) => attempt.work_item_id === item.id)?.state ?? null,
-        failed_before: item.counted > 0,
+        failed_before: attempts.some((attempt) => attempt.work_item_id === item.id && attempt.error_code === "verification_failed"),
       })),
     });
     this.#passPhases(task, phase, isFinal(waits.status) && waits.status !== "done");
@@ -250,6 +250,9 @@ export class Tx {
     rows.attempts.put({ ...attempt, state: "cancelled", lease: null, ended_at: this.at, detail: reason });
   }
   kill(task_id: string, agent: string, owner: string): void {
-    this.rows.kills.put({ id: `${agent}.${owner}`, task_id, agent, owner, next_at: this.now, tries: 0 });
+    this.rows.kills.put({ id: `${agent}.${owner}`, task_id, agent, owner, what: "call_off", next_at: this.now, tries: 0 });
+  }
+  revive(task_id: string, agent: string, message_id: string): void {
+    this.rows.kills.put({ id: `${agent}.${message_id}`, task_id, agent, owner: message_id, what: "revive", next_at: this.now, tries: 0 });
   }
 }

@@ -81,6 +81,6 @@ function phaseViewOf({ phase, outcome, started_at, duration_ms, tokens }: PhaseR
 }
 
 export function approvalViewOf(row: ApprovalRow): ApprovalView {
-  const { life, plan_id, work_item_id, attempt_id, call_id, message_id, ...view } = row;
+  const { life, plan_id, work_item_id, attempt_id, call_id, message_id, recipient, ...view } = row;
   return view;
 }

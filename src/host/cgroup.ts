@@ -2,8 +2,9 @@
  * Memory and process limits of a whole sandbox by the kernel's control groups, version 1 or 2. Where the host may
  * not make groups (it is not root), there are none and the limits of each process must do.
  */
+import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 
 export interface GroupLimits {
   readonly memory_mb: number;
@@ -12,12 +13,14 @@ export interface GroupLimits {
 const mount = "/sys/fs/cgroup";
 
 export class Cgroups {
+  readonly #name: string;
   /** Folders that hold one group a sandbox: two under version 1, one under version 2, none when unusable. */
   readonly #parents: readonly string[];
 
-  /** `name` is this host's own, so that two hosts on one machine never touch each other's groups. */
-  constructor(name: string, usable: boolean) {
-    this.#parents = usable ? parents(name) : [];
+  /** The name is the root's own, so that two hosts on one machine never touch each other's groups. */
+  constructor(root: string, usable: boolean) {
+    this.#name = createHash("sha256").update(root).digest("hex").slice(0, 16);
+    this.#parents = usable ? parents(this.#name) : [];
   }
 
   get usable(): boolean {
@@ -26,6 +29,8 @@ export class Cgroups {
 
   /** Makes the sandbox's group and returns the files a process writes its id into to join it. */
   enter(id: string, limits: GroupLimits): string[] {
+    // They go with the last sandbox.
+    if (!this.#parents.every((parent) => existsSync(parent))) parents(this.#name);
     return this.#parents.map((parent) => {
       const group = join(parent, id);
       mkdirSync(group, { recursive: true });
@@ -59,8 +64,9 @@ export class Cgroups {
     for (const parent of this.#parents) {
       try {
         rmdirSync(join(parent, id));
+        rmdirSync(parent);
       } catch {
-        // Never made, or a dying process still stands in it: an empty group costs nothing and is reused.
+        // Never made, or a dying process or another sandbox still stands in it: an empty group costs nothing.
       }
     }
   }
@@ -73,7 +79,7 @@ function parents(name: string): string[] {
       : ["memory", "pids"].map((kind) => join(mount, kind));
     return roots.map((root) => {
       const all = join(root, "countersign");
-      const own = join(all, basename(name));
+      const own = join(all, name);
       mkdirSync(own, { recursive: true });
       for (const folder of [root, all, own]) set(folder, "cgroup.subtree_control", "+memory +pids");
       if (!existsSync(join(own, "pids.max")) && !existsSync(join(own, "memory.limit_in_bytes")))

@@ -1,6 +1,7 @@
 /** The host's settings, read once from its environment and refused in one clear line when they cannot work. */
 import { existsSync, realpathSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
+import { limits } from "../limits.ts";
 
 export interface HostConfig {
   readonly port: number;
@@ -9,6 +10,8 @@ export interface HostConfig {
   readonly repo_roots: readonly string[];
   /** First of the unprivileged users sandboxes run as, one a scope. Null when the host itself is unprivileged. */
   readonly uid_base: number | null;
+  /** Space one work tree may take. */
+  readonly disk_mb: number;
   /** Folder where sandboxes' users find what they are given; set by the host for itself when it is root. */
   readonly stage: string | null;
 }
@@ -24,6 +27,7 @@ export function readConfig(env: NodeJS.ProcessEnv): HostConfig {
     root: resolve(root),
     repo_roots: repoRoots(env.REPO_ROOTS ?? ""),
     uid_base: process.getuid?.() === 0 ? whole(env.SANDBOX_UID ?? "700000", "SANDBOX_UID", 4_000_000_000) : null,
+    disk_mb: whole(env.SANDBOX_DISK_MB ?? String(limits.sandbox_disk_mb), "SANDBOX_DISK_MB", 1_000_000_000),
     stage: env.SANDBOX_STAGE ?? null,
   };
 }

@@ -5,7 +5,6 @@
 import { execFile } from "node:child_process";
 import { statfs } from "node:fs/promises";
 import { promisify } from "node:util";
-import { limits } from "../limits.ts";
 import { bounds } from "./bounds.ts";
 import type { Host } from "./host.ts";
 import type { Sandbox } from "./sandbox.ts";
@@ -13,30 +12,33 @@ import type { Sandbox } from "./sandbox.ts";
 const run = promisify(execFile);
 
 export function watchDisk(host: Host): void {
-  let free_at_survey = Number.POSITIVE_INFINITY;
+  const { disk_mb } = host.config;
+  const step_bytes = Math.min(bounds.disk_step_bytes, (disk_mb * 1024 * 1024) / 4);
+  let best_free = 0;
   let surveyed_ms = 0;
-  let busy = false;
   const look = async () => {
     const { bavail, bsize } = await statfs(host.config.root);
     const free = bavail * bsize;
-    free_at_survey = Math.max(free_at_survey === Number.POSITIVE_INFINITY ? free : free_at_survey, free);
-    const fell = free_at_survey - free > bounds.disk_step_bytes;
-    if (!fell && free > bounds.disk_floor_bytes && Date.now() - surveyed_ms < bounds.disk_survey_ms) return;
-    free_at_survey = free;
+    best_free = Math.max(best_free, free);
+    const due =
+      best_free - free > step_bytes ||
+      free < bounds.disk_floor_bytes ||
+      Date.now() - surveyed_ms > bounds.disk_survey_ms;
+    if (!due) return;
+    best_free = free;
     surveyed_ms = Date.now();
-    const short = free < bounds.disk_floor_bytes;
-    for (const sandbox of host.all().filter(isBusy))
-      await hold(sandbox, short ? limits.sandbox_disk_mb / 8 : limits.sandbox_disk_mb);
+    // When the disk itself is nearly full everybody's share is small.
+    const max_mb = free < bounds.disk_floor_bytes ? disk_mb / 8 : disk_mb;
+    for (const sandbox of host.all().filter(isBusy)) await hold(sandbox, max_mb);
   };
-  setInterval(() => {
-    if (busy) return;
-    busy = true;
-    void look()
-      .catch((error: unknown) => console.error(error))
-      .finally(() => {
-        busy = false;
-      });
-  }, bounds.disk_poll_ms).unref();
+  const again = () => {
+    setTimeout(() => {
+      void look()
+        .catch((error: unknown) => console.error(error))
+        .finally(again);
+    }, bounds.disk_poll_ms).unref();
+  };
+  again();
 }
 
 function isBusy(sandbox: Sandbox): boolean {
@@ -45,7 +47,7 @@ function isBusy(sandbox: Sandbox): boolean {
 
 async function hold(sandbox: Sandbox, max_mb: number): Promise<void> {
   const { stdout } = await run("du", ["-sxm", "--", sandbox.work]).catch((error: { stdout?: string }) => ({
-    stdout: error.stdout ?? "",
+    stdout: error.stdout ?? "", // Files that vanish while it counts make it fail, and it prints the sum all the same.
   }));
   const used_mb = Number(stdout.split("\t")[0]);
   if (!(used_mb > max_mb)) return;

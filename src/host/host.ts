@@ -1,7 +1,7 @@
 /** The host: the sandboxes it keeps below its root, and what a bubble of one of them is made of. */
 import { execFile } from "node:child_process";
-import { chownSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { chownSync, existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { z } from "zod";
 import { bounds } from "./bounds.ts";
@@ -47,10 +47,11 @@ export class Host {
     this.config = config;
     this.scratch = join(config.root, "scratch");
     mkdirSync(config.root, { recursive: true, mode: 0o700 });
-    rmSync(this.scratch, { recursive: true, force: true });
     for (const folder of own) mkdirSync(join(config.root, folder), { recursive: true, mode: 0o755 });
+    // Emptied, not made anew: the folder itself already stands on the stage.
+    for (const name of readdirSync(this.scratch)) rmSync(join(this.scratch, name), { recursive: true, force: true });
     for (const [name, text] of Object.entries(etcFiles)) writeFileSync(join(config.root, "etc", name), text);
-    this.#groups = new Cgroups(config.root.replaceAll("/", "-"), config.uid_base !== null);
+    this.#groups = new Cgroups(config.root, config.uid_base !== null);
     this.#uids = load(join(config.root, "uids.json"), z.record(z.string(), z.number())) ?? {};
     for (const name of readdirSync(join(config.root, "sandboxes"))) this.#remember(name);
   }
@@ -158,7 +159,18 @@ export class Host {
     if (sandbox.record.uid === null) await run("chmod", ["-R", "u+rwX", "--", sandbox.work]).catch(() => {});
     await run("rm", ["-rf", "--", sandbox.work, sandbox.git]);
     await run("rm", ["-rf", "--", sandbox.folder]);
+    this.#removeEmptyParents(sandbox.work);
     this.#sandboxes.delete(sandbox.id);
+  }
+
+  /** Folders that stood only for this work tree. */
+  #removeEmptyParents(work: string): void {
+    const top = join(this.config.root, ".runtime");
+    try {
+      for (let folder = dirname(work); folder.startsWith(`${top}/`); folder = dirname(folder)) rmdirSync(folder);
+    } catch {
+      // Another work tree stands there.
+    }
   }
 
   async #emptyGroup(id: string): Promise<void> {

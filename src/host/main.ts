@@ -1,5 +1,8 @@
-/** Entry of the local sandbox host. Configured by its environment only; prints one line of JSON when it listens. */
-import { closeSync, existsSync, readdirSync, readFileSync } from "node:fs";
+/**
+ * Entry of the local sandbox host. Configured by its environment only; prints one line of JSON when it listens.
+ * Given a pipe as its input it ends when the other end closes, so that it never outlives a program that asks for that.
+ */
+import { closeSync, existsSync, fstatSync, readdirSync, readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { readConfig } from "./config.ts";
 import { watchDisk } from "./disk.ts";
@@ -25,6 +28,7 @@ function main(): void {
     console.log(JSON.stringify({ ready: true, port: host.port }));
   });
   // Every sandbox dies with its host; what ran is answered as `unknown` by the next one.
+  if (fstatSync(0).isFIFO() || fstatSync(0).isSocket()) process.stdin.resume().once("end", () => process.exit(0));
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => process.exit(0));
 }
 

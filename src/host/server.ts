@@ -43,6 +43,7 @@ export function serve(host: Host): Server {
   // A wait may last 20 s and a checkout minutes; a request that never finishes arriving may not.
   server.requestTimeout = 60_000;
   server.headersTimeout = 10_000;
+  server.keepAliveTimeout = 75_000;
   return server;
 }
 

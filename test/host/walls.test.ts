@@ -10,7 +10,7 @@ import { eventually, World } from "./world.ts";
 
 let world: World;
 beforeAll(async () => {
-  world = await World.open();
+  world = await World.open({ SANDBOX_DISK_MB: "200" });
 });
 afterAll(() => world?.close());
 
@@ -151,6 +151,19 @@ describe.concurrent("the walls of a sandbox", () => {
       "df --output=size -B1M /tmp /home /dev/shm | tail -n +2 | sort -nr | head -1",
     );
     expect(Number(output)).toBeLessThanOrEqual(1024);
+  });
+
+  it("[SBX-23] a workspace that takes more than its share of the disk has its processes ended", async () => {
+    const id = await world.fresh({ file_mb: 16 });
+    const { output, outcome } = await world.run(
+      id,
+      "for i in $(seq 1 30); do head -c 10000000 /dev/zero > f$i; done; sleep 300",
+      {
+        timeout_ms: 120_000,
+      },
+    );
+    expect(output).toMatch(/\[ended: the workspace holds \d+ MB, and 200 MB are allowed\]/);
+    expect(outcome).toMatchObject({ state: "exited", signal: "SIGKILL" });
   });
 
   it("[SBX-24] a program that is not there fails as in a shell, and a folder that is not there too", async () => {

@@ -49,7 +49,8 @@ export async function startHost(folder: HostFolder, more: NodeJS.ProcessEnv = {}
   const node = join(project, "node_modules/node/bin/node");
   const child = spawn(node, [join(project, "src/host/main.ts")], {
     detached: true,
-    stdio: ["ignore", "pipe", "inherit"],
+    // A pipe as its input: it ends when this process does, however that happens.
+    stdio: ["pipe", "pipe", "inherit"],
     env: { ...process.env, ...own, ...more },
   });
   const port = await firstLine(child);

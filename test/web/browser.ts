@@ -2,7 +2,8 @@
  * Debian's Chromium with the built page in it. `openPage` serves the page and a tame API from memory under one
  * origin that browsers trust; `openBrowser` alone is for journeys over the whole service.
  */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
 import { type Browser, chromium, type Page, type Route } from "playwright-core";
 import { build } from "vite";
@@ -10,7 +11,6 @@ import type { FakeApi } from "./fake-api.ts";
 
 const executablePath = "/usr/bin/chromium";
 const project = join(import.meta.dirname, "../..");
-const built = join(project, "node_modules/.cache/web-test");
 const origin = "http://localhost:4321";
 
 export const chromiumIsHere = existsSync(executablePath);
@@ -24,8 +24,14 @@ export function openBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath, headless: true, args });
 }
 
+/** Where this process built the page: a folder of its own, so that runs side by side do not mix. */
+let built = "";
+
 /** Under vitest React builds as in development, so what it would warn of becomes a complaint of the page. */
 export async function buildPage(): Promise<void> {
+  built = mkdtempSync(join(tmpdir(), "countersign-page-"));
+  const folder = built;
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   await build({ root: join(project, "web"), logLevel: "error", build: { outDir: built, emptyOutDir: true } });
 }
 
