@@ -41,6 +41,9 @@ export default defineConfig({
           setupFiles: ["test/objects/setup.ts"],
           globalSetup: ["test/setup/host.ts"],
           testTimeout: 60_000,
+          // Each scope is a test's own, so files may share one workerd, which takes seconds to start.
+          isolate: false,
+          maxWorkers: 1,
         },
       },
       {

@@ -18,11 +18,11 @@ import { type Run, Runs, runsSchema } from "./agent-runs.ts";
 import { AgentSelf, selfSchema } from "./agent-self.ts";
 import { AuditLog, auditSchema } from "./audit-log.ts";
 import { DurableQueue } from "./durable-queue.ts";
-import { queueSchema } from "./queue-rows.ts";
 import { Outbox, outboxSchema } from "./outbox.ts";
 import { OutputLog, outputSchema } from "./output-log.ts";
 import { OutputSockets } from "./output-sockets.ts";
 import { earliest, Post } from "./post.ts";
+import { queueSchema } from "./queue-rows.ts";
 import { poolOf, type RemoteAgent, runtimeOf } from "./remote.ts";
 import { firstAgents } from "./runtime/directory.ts";
 import { applySchemas, durableSql, type Sql } from "./sql.ts";
@@ -96,7 +96,10 @@ export class AgentObject extends DurableObject<Bindings> implements RemoteAgent 
     this.#sql.transaction(() => {
       this.#outbox.resendAll(now);
       const begun = (id: string) => (this.#runs.get(id)?.steps ?? 0) > 0;
-      this.#record(this.#queue.requeueOwn(inbox, now, (id) => !begun(id)), now);
+      this.#record(
+        this.#queue.requeueOwn(inbox, now, (id) => !begun(id)),
+        now,
+      );
     });
     this.ctx.blockConcurrencyWhile(() => this.#arm(now));
   }
@@ -118,14 +121,16 @@ export class AgentObject extends DurableObject<Bindings> implements RemoteAgent 
   /** Takes a message into the inbox. `refused` is for what it can never take; anything thrown is tried again. */
   async deliver(message: Message): Promise<{ readonly refused: string | null }> {
     // The agents a scope begins with are started before anything can be sent to them, so theirs is only late.
-    if (this.#self.read() === null && !(firstAgents as readonly string[]).includes(message.recipient)) return { refused: `there is no agent ${message.recipient}` };
+    if (this.#self.read() === null && !(firstAgents as readonly string[]).includes(message.recipient))
+      return { refused: `there is no agent ${message.recipient}` };
     const { scope, name } = this.#belongs(message.scope_id);
     const now = Date.now();
     const parsed = envelope.safeParse(message);
     if (!parsed.success) return { refused: "the message does not fit its schema" };
     const broken = check(parsed.data);
     if (broken !== null) return { refused: broken };
-    if (message.recipient !== name) return { refused: `it is addressed to ${message.recipient}, not to ${scope}/${name}` };
+    if (message.recipient !== name)
+      return { refused: `it is addressed to ${message.recipient}, not to ${scope}/${name}` };
     const outcome = this.#sql.transaction(() => {
       if (this.#self.read()?.state === "stopped") return "stopped" as const;
       const entered = this.#queue.enqueue(inbox, parsed.data, {}, now);
@@ -155,7 +160,9 @@ export class AgentObject extends DurableObject<Bindings> implements RemoteAgent 
       for (const run of open) this.#runs.put({ ...run, cancelled: true, next_at: 0 });
     });
     const { sandboxes } = worldOf(this.env);
-    const made = (await sandboxes.sandboxes()).filter((sandbox) => sandbox.owner === owner && sandbox.scope_id === scope);
+    const made = (await sandboxes.sandboxes()).filter(
+      (sandbox) => sandbox.owner === owner && sandbox.scope_id === scope,
+    );
     await Promise.all(made.map((sandbox) => sandboxes.destroy(sandbox.id)));
     await this.#rouse(Date.now());
   }
@@ -261,12 +268,20 @@ export class AgentObject extends DurableObject<Bindings> implements RemoteAgent 
         const request = { holder: self.name, lease_id: this.#random(), lease_ms: limits.lease_ms, many: true };
         const { lease, facts } = this.#queue.lease(inbox, request, now);
         this.#record(facts, now);
-        if (lease !== null) this.#open(lease.message.message_id, lease.message, lease, now);
-        return lease !== null;
+        if (lease === null) return false;
+        try {
+          this.#open(lease.message.message_id, lease.message, lease, now);
+        } catch (error) {
+          // A message nobody can begin must not stand in the way of those behind it.
+          const nacked = this.#queue.nack(lease, reasonOf(error), Math.random(), now);
+          if (nacked.ok) this.#record(nacked.value, now);
+        }
+        return true;
       });
       if (!leased) break;
     }
-    if (partyOf(self.name) === "executor" && this.#runs.count() === 0 && now >= this.#claimAgainAt) await this.#claimShared(self);
+    if (partyOf(self.name) === "executor" && this.#runs.count() === 0 && now >= this.#claimAgainAt)
+      await this.#claimShared(self);
   }
   /** From the scope's shared queue: the deployment's slot first, then the row. */
   async #claimShared({ scope, name }: { scope: string; name: string }): Promise<void> {
@@ -284,7 +299,13 @@ export class AgentObject extends DurableObject<Bindings> implements RemoteAgent 
       return pool.release(holder);
     }
     const now = Date.now();
-    this.#sql.transaction(() => this.#open(id, lease.message, lease, now));
+    try {
+      this.#sql.transaction(() => this.#open(id, lease.message, lease, now));
+    } catch (error) {
+      console.error(`${id}: it cannot be begun`, error);
+      this.#sql.transaction(() => this.#queue.markProcessed(shared, { ...lease.message, message_id: id }, now));
+      await pool.release(holder);
+    }
   }
   #open(id: string, message: Message, { lease_id, epoch }: { lease_id: string; epoch: number }, now: number): void {
     const known = this.#runs.get(id);
@@ -294,7 +315,12 @@ export class AgentObject extends DurableObject<Bindings> implements RemoteAgent 
       return;
     }
     const { attempt_id, verification_id } = message.payload;
-    const owner = typeof verification_id === "string" ? verification_id : typeof attempt_id === "string" ? attempt_id : message.message_id;
+    const owner =
+      typeof verification_id === "string"
+        ? verification_id
+        : typeof attempt_id === "string"
+          ? attempt_id
+          : message.message_id;
     const opening = { id, message, lease, owner, cancelled: false, opened_at: now, next_at: now, steps: 0, errors: 0 };
     this.#runs.put({ ...opening, state: this.#role().open(this.#context({ ...opening, state: null })) });
     for (const event of ["claim", "work"] as const) this.#self.act(event);
@@ -315,32 +341,33 @@ export class AgentObject extends DurableObject<Bindings> implements RemoteAgent 
       try {
         const role = this.#role();
         step = await role.step(role.parse(run.state), this.#context(run), this.#ports());
+        this.#commit(id, step);
       } catch (error) {
-        this.#stumble(run, error);
+        if (this.#stumble(run, error)) await this.#afterEnd();
         return;
       }
-      this.#commit(id, step);
       await this.#show(run, step.kind === "end");
       if (step.kind === "end") return this.#afterEnd();
     }
   }
 
-  /** A bug or an object that did not answer: the run tries the same step again, a few times. */
-  #stumble(run: Run, error: unknown): void {
+  /** A bug or an object that did not answer: the run tries the same step again, a few times. True when it gave up. */
+  #stumble(run: Run, error: unknown): boolean {
     const now = Date.now();
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = reasonOf(error);
     console.error(`${run.id}: a step failed`, error);
-    this.#sql.transaction(() => {
+    return this.#sql.transaction(() => {
       const errors = run.errors + 1;
       if (errors < maxErrors) {
         this.#runs.put({ ...run, errors, next_at: now + Math.min(500 * 2 ** errors, 30_000) });
-        return;
+        return false;
       }
       this.#close(run.id);
       const dead = this.#queue.deadLetter(run.lease, reason, now);
       if (dead.ok) this.#record(dead.value, now);
       // Shared work dies at the runtime: without heartbeats its lease ends, and a fresh attempt begins.
       else this.#queue.markProcessed(shared, { ...run.message, message_id: run.id }, now);
+      return true;
     });
   }
 
@@ -351,7 +378,11 @@ export class AgentObject extends DurableObject<Bindings> implements RemoteAgent 
       if (run === null) return;
       if (step.output !== undefined && step.output.byteLength > 0) this.#output.append(run.owner, step.output);
       for (const effect of step.effects ?? [])
-        this.#auditEvent(run.message, { event_type: "effect", decision: effect.decision, reason: effect.reason, details: { ...effect.details } }, now);
+        this.#auditEvent(
+          run.message,
+          { event_type: "effect", decision: effect.decision, reason: effect.reason, details: { ...effect.details } },
+          now,
+        );
       if (step.kind !== "end") {
         const next_at = step.kind === "wait" && !run.cancelled ? now + step.wait_ms : now;
         this.#runs.put({ ...run, state: step.state, next_at, steps: run.steps + 1, errors: 0 });
@@ -435,7 +466,9 @@ export class AgentObject extends DurableObject<Bindings> implements RemoteAgent 
     }
   }
   #untold() {
-    const dead = this.#queue.dead(inbox).map((letter) => ({ ...letter, mark: `${letter.message.message_id}.${letter.epoch}` }));
+    const dead = this.#queue
+      .dead(inbox)
+      .map((letter) => ({ ...letter, mark: `${letter.message.message_id}.${letter.epoch}` }));
     return dead.filter(({ mark }) => !this.#queue.hasProcessed(told, mark));
   }
 
@@ -474,7 +507,14 @@ export class AgentObject extends DurableObject<Bindings> implements RemoteAgent 
 
   #context(run: Run): RunContext {
     const { scope, name } = this.#identity();
-    return { scope_id: scope, agent: name, message: run.message, lease: run.lease, cancelled: run.cancelled, opened_at_ms: run.opened_at };
+    return {
+      scope_id: scope,
+      agent: name,
+      message: run.message,
+      lease: run.lease,
+      cancelled: run.cancelled,
+      opened_at_ms: run.opened_at,
+    };
   }
   #ports(): Ports {
     const { sandboxes, artifacts } = worldOf(this.env);
@@ -513,7 +553,11 @@ export class AgentObject extends DurableObject<Bindings> implements RemoteAgent 
   }
   #mail(): Post {
     const { scope, name } = this.#identity();
-    this.#post ??= new Post(this.#sql, `${scope}/${name}`, this.env, { outbox: this.#outbox, audit: this.#audit, telemetry: this.#telemetry });
+    this.#post ??= new Post(this.#sql, `${scope}/${name}`, this.env, {
+      outbox: this.#outbox,
+      audit: this.#audit,
+      telemetry: this.#telemetry,
+    });
     return this.#post;
   }
   #random(): string {
@@ -531,7 +575,17 @@ export class AgentObject extends DurableObject<Bindings> implements RemoteAgent 
     now: number,
   ): void {
     const { scope, name } = this.#identity();
-    this.#audit.append({ object: `${scope}/${name}`, trace_id: about.trace_id, message_id: about.message_id, scope_id: scope, actor: actorOf(name), ...event }, now);
+    this.#audit.append(
+      {
+        object: `${scope}/${name}`,
+        trace_id: about.trace_id,
+        message_id: about.message_id,
+        scope_id: scope,
+        actor: actorOf(name),
+        ...event,
+      },
+      now,
+    );
   }
   #auditMove(moved: { from: string; event: string; to: string; reason: string }, now: number): void {
     const { scope, name } = this.#identity();
@@ -563,7 +617,18 @@ export class AgentObject extends DurableObject<Bindings> implements RemoteAgent 
     const free = self.state === "active" && partyOf(self.name) === "executor" && this.#runs.count() === 0;
     const claim = free && Number.isFinite(this.#claimAgainAt) ? Math.max(now, this.#claimAgainAt) : null;
     const unheard = this.#self.report(null) === null && this.#untold().length === 0 ? null : now + 1_000;
-    const at = earliest(this.#queue.nextDueAt(now), this.#mail().nextDueAt(now), this.#runs.nextDueAt(), waiting, claim, unheard);
+    const at = earliest(
+      this.#queue.nextDueAt(now),
+      this.#mail().nextDueAt(now),
+      this.#runs.nextDueAt(),
+      waiting,
+      claim,
+      unheard,
+    );
     if (at !== null) await this.ctx.storage.setAlarm(Math.max(at, now));
   }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

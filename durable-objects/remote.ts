@@ -36,6 +36,7 @@ export interface RemoteRuntime extends Sender {
   noteOutput(scope: string, said: OutputNote): Promise<void>;
   report(report: AgentReport): Promise<void>;
   sweep(scope: string): Promise<void>;
+  ownersOver(scope: string, owners: readonly string[]): Promise<string[]>;
 }
 export interface RemoteAgent extends Sender {
   start(scope: string, name: string): Promise<void>;

@@ -394,6 +394,16 @@ export class RuntimeObject extends DurableObject<Bindings> implements RuntimeDoo
     for (const agent of this.#directory.agents()) await this.#agent(agent.name).poke(scope);
   }
 
+  /** Of the owners of sandboxes, those whose attempt or verification is over: nobody will come back for what they left. */
+  async ownersOver(scope: string, owners: readonly string[]): Promise<string[]> {
+    this.#belongs(scope);
+    const { attempts, verifications } = this.#stores.rows;
+    return owners.filter((owner) => {
+      const attempt = attempts.get(owner);
+      return attempt === null ? verifications.get(owner)?.state !== "open" : attempt.state !== "running" && attempt.state !== "due";
+    });
+  }
+
   /** After each commit: what must leave, leaves; who must know, is told; the alarm is set. */
   async #after(): Promise<void> {
     this.#show();

@@ -23,7 +23,6 @@ export interface Bindings {
   readonly DB: D1Database;
   readonly BLOBS: R2Bucket;
   readonly ASSETS: Fetcher;
-  readonly SANDBOX?: string;
   readonly SANDBOX_URL?: string;
   readonly SANDBOX_SECRET?: string;
   readonly COUNTERSIGN_ADMIN_TOKEN?: string;

@@ -30,8 +30,9 @@ export default {
       const page = await records.scopes(cursor, 100);
       await Promise.all(page.items.map((scope) => runtimeOf(bindings, scope.id).sweep(scope.id)));
       cursor = page.next_cursor;
-      if (cursor === null) return;
+      if (cursor === null) break;
     }
+    await clearSandboxes(bindings);
   },
 } satisfies ExportedHandler<Bindings, unknown>;
 
@@ -73,6 +74,18 @@ async function deliver({ from, message }: Posted, bindings: Bindings): Promise<v
     return;
   }
   await sender.confirm([known.message_id]);
+}
+
+/** Sandboxes whose work is over are destroyed: what an agent left behind when it could not clean up. */
+async function clearSandboxes(bindings: Bindings): Promise<void> {
+  const { sandboxes, missing } = worldOf(bindings);
+  if (missing.some(({ name }) => name === "SANDBOX_URL")) return;
+  const standing = await sandboxes.sandboxes();
+  for (const scope of new Set(standing.map((sandbox) => sandbox.scope_id))) {
+    const own = standing.filter((sandbox) => sandbox.scope_id === scope);
+    const over = await runtimeOf(bindings, scope).ownersOver(scope, own.map((sandbox) => sandbox.owner));
+    for (const sandbox of own) if (over.includes(sandbox.owner)) await sandboxes.destroy(sandbox.id);
+  }
 }
 
 async function storeRecords(messages: readonly Message[], bindings: Bindings): Promise<void> {

@@ -19,7 +19,7 @@ export function requestVerification(tx: Tx, task: TaskRow, cause: string, order:
     tx.message(task, cause, {
       message_kind: "verification_request",
       recipient: "verifier",
-      content: order.stage === "publish" ? `publish ${order.branch}` : order.title,
+      content: order.stage === "publish" ? `publish ${order.branch}` : (order.title.split("\n")[0] ?? ""),
       payload: { ...order },
       work_item_id: attempt?.work_item_id ?? null,
       attempt_number: attempt?.number ?? null,

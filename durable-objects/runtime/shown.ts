@@ -19,7 +19,12 @@ export function isStillTrue(rows: ScopeRows, scope_id: string, task: TaskRow, ca
     }
     case "gate": {
       const patch = card.attempt_id === null ? null : (rows.attempts.get(card.attempt_id)?.patch ?? null);
-      return patch !== null && tool !== null && patch.tree === tool.workspace_tree && JSON.stringify(patch.files) === tool.arguments;
+      return (
+        patch !== null &&
+        tool !== null &&
+        patch.tree === tool.workspace_tree &&
+        JSON.stringify(patch.files) === tool.arguments
+      );
     }
     default:
       return true;

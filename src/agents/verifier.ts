@@ -176,7 +176,7 @@ const steps: Record<Exclude<VerifierState["at"], "publish">, (scene: Scene<Verif
       exit_code: seen.ended.state === "exited" ? seen.ended.exit_code : null,
       timed_out: seen.ended.state === "timed_out",
       duration_ms: seen.ended.state === "never_started" ? 0 : seen.ended.duration_ms,
-      output,
+      output: fitted(output, order.checks),
     };
     const checks = [...state.checks, ran];
     const failed = whyFailed(check.run.join(" "), seen.ended);
@@ -206,19 +206,17 @@ function over<O>(scene: Scene<O>, verdict: NonNullable<VerifierState["verdict"]>
 
 const detailMax = 1_000;
 const conflictsMax = 20;
-/** Kept free in the message for everything but the checks. */
+/** Kept free in the message for everything but the checks, and in each check for everything but its output. */
 const otherBytes = 32 * 1024;
+const bareCheckBytes = 100;
 
-/** All checks travel in one message: they share what it can hold, and each keeps the end of its output. */
-function fitted(checks: VerifierState["checks"]): VerifierState["checks"] {
-  const bare = checks.map((check) => ({ ...check, output: "" }));
-  const room = (limits.message_inline_bytes - otherBytes - bytesInMessage(bare)) / Math.max(1, checks.length);
-  return checks.map((check) => {
-    let { output } = check;
-    // Halved until it fits: a character takes one to six bytes in a message.
-    while (output.length > 0 && bytesInMessage(output) > room) output = lastOf(output, Math.floor(output.length / 2));
-    return { ...check, output };
-  });
+/** All checks travel in one message and wait in one row: they share what fits, and each keeps the end of its output. */
+function fitted(output: string, checks: VerifyOrder["checks"]): string {
+  const room = (limits.message_inline_bytes - otherBytes - bytesInMessage(checks)) / checks.length - bareCheckBytes;
+  let kept = output;
+  // Halved until it fits: a character takes one to six bytes in a message.
+  while (kept.length > 0 && bytesInMessage(kept) > room) kept = lastOf(kept, Math.floor(kept.length / 2));
+  return kept;
 }
 
 function answer(scene: Scene<VerificationOrder>): Outgoing {
@@ -234,7 +232,7 @@ function answer(scene: Scene<VerificationOrder>): Outgoing {
           attempt_id: order.attempt_id,
           verdict: state.verdict ?? "infra_error",
           detail: state.detail,
-          checks: fitted(state.checks),
+          checks: state.checks,
           parent: order.parent,
           commit: passed ? state.commit : null,
           bundle_key: passed ? state.bundle_key : null,

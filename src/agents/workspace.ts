@@ -78,8 +78,9 @@ export function note(text: string): Uint8Array {
   return utf8.encode(`\u001b[2m# ${text}\u001b[0m\n`);
 }
 
-// ECMA-48 control sequences: colours, cursor moves.
-const controlSequence = new RegExp("\\u001b\\[[0-?]*[ -/]*[@-~]", "g");
+const escapeMark = "\u001b";
+/** ECMA-48 control sequences: colours, cursor moves. */
+const controlSequence = new RegExp(`${escapeMark}\\[[0-?]*[ -/]*[@-~]`, "g");
 
 /** The last `max` characters of what a log says, without terminal colours, and never half of a character. */
 export function tail(kept: string, chunk: Uint8Array, max: number): string {

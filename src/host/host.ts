@@ -111,8 +111,8 @@ export class Host {
   agentBubble(sandbox: Sandbox, parts: BubbleParts): Bubble {
     const { spec, uid } = sandbox.record;
     const groups = this.#groups.enter(sandbox.id, spec);
-    const address_mb = this.#groups.usable ? null : spec.memory_mb;
-    const limits = { processes: spec.processes, file_mb: spec.file_mb, address_mb };
+    const data_mb = this.#groups.usable ? null : spec.memory_mb;
+    const limits = { processes: spec.processes, file_mb: spec.file_mb, data_mb };
     const binds = [
       { source: sandbox.work, dest: "/workspace", writable: true },
       ...this.#etc(),
@@ -133,7 +133,7 @@ export class Host {
 
   /** A process of the host on the sandbox's files: not in its group, so that an agent at its limits cannot stop it. */
   helperBubble(sandbox: Sandbox, parts: BubbleParts): Bubble {
-    const limits = { processes: 64, file_mb: sandbox.record.spec.file_mb, address_mb: bounds.git_memory_mb };
+    const limits = { processes: 64, file_mb: sandbox.record.spec.file_mb, data_mb: bounds.git_memory_mb };
     const env = { ...plainEnv, ...parts.env };
     const binds = this.#staged(parts.binds ?? []);
     return {

@@ -10,8 +10,8 @@ import { type Bind, bubbleArgs } from "./bubble.ts";
 export interface Limits {
   readonly processes: number;
   readonly file_mb: number;
-  /** Address space of each process; null where a control group counts real memory, because runtimes reserve much they never touch. */
-  readonly address_mb: number | null;
+  /** Memory a process may write to; null where a control group counts it for all. Address space is no measure: runtimes reserve much they never touch. */
+  readonly data_mb: number | null;
 }
 export interface Bubble {
   readonly binds: readonly Bind[];
@@ -55,9 +55,9 @@ export function command(scratch: string, bubble: Bubble): Command {
 }
 
 function start(bubble: Bubble): string {
-  const { file_mb, address_mb } = bubble.limits;
+  const { file_mb, data_mb } = bubble.limits;
   const limits = [`--fsize=${file_mb * 1024 * 1024}`, "--core=0"];
-  if (address_mb !== null) limits.push(`--as=${address_mb * 1024 * 1024}`);
+  if (data_mb !== null) limits.push(`--data=${data_mb * 1024 * 1024}`);
   const user =
     bubble.uid === null
       ? ""

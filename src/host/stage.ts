@@ -3,7 +3,7 @@
  * (the folder may stand below /root, and other users of the machine shall not look in), the host moves into a mount
  * space of its own, where its folders also appear at a place everybody may walk to. Seen from outside nothing changes.
  */
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { HostConfig } from "./config.ts";
 
@@ -27,9 +27,10 @@ export const forwardPath = join(import.meta.dirname, "forward.ts");
 export function takeStage(config: HostConfig): void {
   if (config.uid_base === null || config.stage !== null) return;
   const used = [config.root, process.execPath, import.meta.dirname, ...config.repo_roots];
-  const stage = ["/mnt", "/srv", "/media"].find(
-    (place) => existsSync(place) && !used.some((path) => `${path}/`.startsWith(`${place}/`)),
-  );
+  const free = (place: string) => existsSync(place) && !used.some((path) => `${path}/`.startsWith(`${place}/`));
+  const places = ["/srv", "/mnt", "/media"].filter(free);
+  // What stands in it is out of the host's sight from here on, so an empty one is best.
+  const stage = places.find((place) => readdirSync(place).length === 0) ?? places[0];
   if (stage === undefined)
     throw new Error("the sandbox host needs one of /mnt, /srv and /media to be a folder it does not use");
   if (process.execve === undefined) throw new Error("the sandbox host needs Node 24");

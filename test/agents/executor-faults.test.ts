@@ -31,7 +31,7 @@ describe("a host that fails", () => {
   it("[EXE-4] it is away again later: the patience begins anew", async () => {
     const w = world();
     let calls = 0;
-    w.faults.next = ({ method }) => (method !== "destroy" && ++calls % 35 < 25 ? unreachable() : null);
+    w.faults.next = ({ method }) => (method !== "destroy" && ++calls % 28 < 25 ? unreachable() : null);
     expect(attemptResult((await run(w, { steps: ["edit", "more"] })).out).result.success).toBe(true);
     expect(begunIn(w)).toEqual(["step-1", "step-2"]);
   });

@@ -61,6 +61,17 @@ describe("an attempt that waits for a person", () => {
     const kept = w.artifacts.stored.get(`${testScope}/attempts/p1.fix.1/1-result.patch`) ?? new Uint8Array();
     expect(readPatch(kept)?.map(({ path }) => path)).toEqual(["litter.txt", "src/a.txt", "src/b.txt"]);
   });
+  it("[EXE-13] the rebuilt tree is told for the call that waited and for no later one", async () => {
+    const { w, suspension } = await suspended({ steps: ["edit", "more", "edit"] });
+    await run(w, { steps: ["edit", "more", "edit"], entry: 1, resume: suspension }, { dies: true });
+    const told = w.bus.asked.filter(({ call }) => call.step > 0).map(({ call }) => [call.call_id, call.tree]);
+    expect(told.slice(-4)).toEqual([
+      ["step-2", suspension.tree],
+      ["step-2", suspension.tree],
+      ["step-3", null],
+      ["step-3", null],
+    ]);
+  });
   it("[EXE-14] in another tree the runtime asks anew, and the attempt is suspended with the tree as it is now", async () => {
     const { w, suspension } = await suspended();
     w.bus.authorizing = (call) => (call.tree === suspension.tree ? { answer: "run" } : { answer: "wait" });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { DurableQueue } from "../../durable-objects/durable-queue.ts";
-import { queueSchema } from "../../durable-objects/queue-rows.ts";
 import { addressOf, Outbox, outboxSchema } from "../../durable-objects/outbox.ts";
+import { queueSchema } from "../../durable-objects/queue-rows.ts";
 import { applySchema, applySchemas, NewerData } from "../../durable-objects/sql.ts";
 import { limits } from "../../src/limits.ts";
 import { testMessage, testScope } from "../fakes/messages.ts";

@@ -70,6 +70,13 @@ describe("a verification that is disturbed", () => {
       if (method !== "destroy") expect(message).toMatchObject({ error_code: "tool_failure", retryable: true });
     },
   );
+  it("[VER-13] it is away again later: the patience begins anew", async () => {
+    const w = await world();
+    let calls = 0;
+    w.faults.next = ({ method }) => (method !== "destroy" && ++calls % 28 < 25 ? unreachable() : null);
+    expect(verdictOf((await verify(w)).out).result.verdict).toBe("pass");
+    expect(begun(w)).toEqual(["setup-1", "check-1", "check-2"]);
+  });
   it("[VER-13] a sandbox that is gone is no verdict, wherever the verification stood", async () => {
     for (const place of ["merge", "setup", "restore", "checks"]) {
       const w = await world();

@@ -1,5 +1,22 @@
-/** What tests of sandboxes share: the programs they run, and waiting and failing as the product sees it. */
+/** What tests of sandboxes share: the harness, the programs they run, and waiting and failing as the product sees it. */
 import { type CallOutcome, type Sandboxes, SandboxFailure, type SandboxSpec } from "../../src/agents/ports.ts";
+
+/** Parts of the contract that need more than memory. */
+export type Clause = "terminal" | "git-format";
+
+export interface Harness {
+  readonly sandboxes: Sandboxes;
+  /**
+   * A repository whose `main` holds `a.txt` ("one\ntwo\nthree\n"), `dir/b.txt` ("b\n") and a `.gitignore` that hides
+   * `ignored/`; its branch `other` builds on it and says "ONE" in the first line of `a.txt`.
+   */
+  readonly source: string;
+  readonly main: string;
+  readonly other: string;
+  /** What a branch of the source names now. */
+  tip(branch: string): Promise<string | null>;
+  close(): Promise<void>;
+}
 
 /** The programs the suite runs: an implementation without a shell knows them by their text. */
 export const scripts = {

@@ -4,24 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Sandboxes } from "../../src/agents/ports.ts";
-import { failure, finish, run, scripts, shell, spec, text, utf8 } from "./programs.ts";
-
-/** Parts of the contract that need more than memory. */
-export type Clause = "terminal" | "git-format";
-
-export interface Harness {
-  readonly sandboxes: Sandboxes;
-  /**
-   * A repository whose `main` holds `a.txt` ("one\ntwo\nthree\n"), `dir/b.txt` ("b\n") and a `.gitignore` that hides
-   * `ignored/`; its branch `other` builds on it and says "ONE" in the first line of `a.txt`.
-   */
-  readonly source: string;
-  readonly main: string;
-  readonly other: string;
-  /** What a branch of the source names now. */
-  tip(branch: string): Promise<string | null>;
-  close(): Promise<void>;
-}
+import { type Clause, failure, finish, type Harness, run, scripts, shell, spec, text, utf8 } from "./programs.ts";
 
 export function sandboxContract(name: string, open: () => Promise<Harness>, cannot: readonly Clause[]): void {
   // Side by side: an implementation that holds one sandbox for another would be found out, and waiting is most of the time.

@@ -284,15 +284,8 @@ describe("what a token stands for", () => {
       expect(checkStatement(said, { ...expected, subject: other as Subject }, inTime)).toContain(
         "not what is stored now",
       ); // bent on purpose
-    const call: Subject = {
-      type: "call",
-      attempt_id: "a",
-      call_id: "c",
-      tool: "t",
-      arguments: "{}",
-      workspace_tree: "x",
-    };
-    expect(checkStatement(said, { ...expected, subject: call }, inTime)).toContain("not what is stored now");
+    const patch: Subject = { type: "attempt", attempt_id: "a", patch_tree: "t" };
+    expect(checkStatement(said, { ...expected, subject: patch }, inTime)).toContain("not what is stored now");
   });
   it("[TOK-6] it stands until its second of expiry and not in it", () => {
     const end = said.exp * 1000;

@@ -14,7 +14,7 @@ import {
   type Snapshot,
   type WaitAnswer,
 } from "../../src/agents/ports.ts";
-import type { Clause } from "../contract/sandboxes.ts";
+import type { Clause } from "../contract/programs.ts";
 import * as git from "./memory-git.ts";
 import {
   base64,

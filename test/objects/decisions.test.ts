@@ -1,19 +1,60 @@
 /** What a person's decision does in the scope's runtime, and what it cannot do. */
 import { describe, expect, it } from "vitest";
 import { readJws } from "../../src/domain/token.ts";
-import { attempts, base, begun, claim, countersigned, failure, item, oneItem, planned, planResult, result, step, suspended } from "./driven.ts";
-import { approve, as, audit, decisions, deny, events, expectSound, inRuntime, missing, must, onlyCard, pending, refusalOf, task, taskRow, until } from "./scope.ts";
+import {
+  attempts,
+  base,
+  begun,
+  claim,
+  countersigned,
+  failure,
+  item,
+  oneItem,
+  planned,
+  planResult,
+  result,
+  step,
+  suspended,
+} from "./driven.ts";
+import {
+  approve,
+  as,
+  audit,
+  decisions,
+  deny,
+  events,
+  expectSound,
+  inRuntime,
+  missing,
+  must,
+  onlyCard,
+  pending,
+  refusalOf,
+  task,
+  taskRow,
+  until,
+} from "./scope.ts";
 
 describe("a plan in review", () => {
   it("[DEC-1] approving issues one token an item, bound to the bytes stored, and attempts begin", async () => {
     const { scope, task_id, card } = await planned();
     expect(card.card).toMatchObject({ kind: "plan", base_commit: base, publishes: `countersign/${task_id}` });
     expect(await task(scope, task_id)).toMatchObject({ status: "waiting", waiting_on: "plan", phase: "planning" });
-    expect(must(await approve(scope, card, { comment: "go" }))).toMatchObject({ status: "approved", decisions: [{ by: "ada", comment: "go" }] });
+    expect(must(await approve(scope, card, { comment: "go" }))).toMatchObject({
+      status: "approved",
+      decisions: [{ by: "ada", comment: "go" }],
+    });
 
     const { grant, item_hash } = await item({ scope, task_id, card });
     const signed = readJws(grant?.jws ?? "")?.statement;
-    expect(signed).toMatchObject({ scope: scope.id, task: task_id, approval_id: card.id, content_hash: card.content_hash, approver: "ada", subject: { item_hash } });
+    expect(signed).toMatchObject({
+      scope: scope.id,
+      task: task_id,
+      approval_id: card.id,
+      content_hash: card.content_hash,
+      approver: "ada",
+      subject: { item_hash },
+    });
     expect(grant?.life).toBe("attached");
     expect(await decisions(scope, "approval")).toEqual(["requested", "approve", "issued"]);
     expect(await task(scope, task_id)).toMatchObject({ status: "active", phase: "coding", pending_approvals: [] });
@@ -23,8 +64,14 @@ describe("a plan in review", () => {
   it("[DEC-2] the first decision stands: the second is refused with the first, whatever it says", async () => {
     const { scope, card } = await planned();
     must(await approve(scope, card));
-    for (const again of [await approve(scope, card, { by: as(scope, "bob", "approver") }), await deny(scope, card, "too late")])
-      expect(refusalOf(again)).toMatchObject({ code: "already_resolved", extra: { status: "approved", decision: { by: "ada", decision: "approve" } } });
+    for (const again of [
+      await approve(scope, card, { by: as(scope, "bob", "approver") }),
+      await deny(scope, card, "too late"),
+    ])
+      expect(refusalOf(again)).toMatchObject({
+        code: "already_resolved",
+        extra: { status: "approved", decision: { by: "ada", decision: "approve" } },
+      });
     expect(await inRuntime(scope, ({ rows }) => rows.attempts.all().length)).toBe(1);
   });
 
@@ -39,7 +86,8 @@ describe("a plan in review", () => {
 
   it("[DEC-4] only approvers decide; an unknown card is not there; a kind takes its own decisions only", async () => {
     const { scope, task_id, card } = await planned();
-    for (const role of ["viewer", "submitter"] as const) expect(refusalOf(await approve(scope, card, { by: as(scope, "eve", role) })).code).toBe("forbidden");
+    for (const role of ["viewer", "submitter"] as const)
+      expect(refusalOf(await approve(scope, card, { by: as(scope, "eve", role) })).code).toBe("forbidden");
     expect(refusalOf(await approve(scope, { ...card, id: "a-invented" })).code).toBe("approval_not_found");
     must(await approve(scope, card));
     const driven = { scope, task_id, card };
@@ -67,7 +115,8 @@ describe("a plan in review", () => {
       if (won.includes("approved") && won.includes("cancelled")) expect(won).toHaveLength(2);
       else expect(won).toHaveLength(1);
       if (won.includes("denied")) expect([status, made.length]).toEqual(["denied", 0]);
-      else if (won.includes("cancelled")) expect([status, made.filter((attempt) => attempt.state !== "cancelled")]).toEqual(["cancelled", []]);
+      else if (won.includes("cancelled"))
+        expect([status, made.filter((attempt) => attempt.state !== "cancelled")]).toEqual(["cancelled", []]);
       else expect([status, made.length]).toEqual(["active", 1]);
       await expectSound(scope);
     }
@@ -78,16 +127,25 @@ describe("a plan in review", () => {
     const { scope, task_id, card } = driven;
     must(await deny(scope, card, "not this way"));
     expect(await task(scope, task_id)).toMatchObject({ status: "denied", reason: "not this way", phase: "error" });
-    expect([await attempts(driven), (await item(driven)).grant, await scope.runtime.claim(scope.id, "crew-1")]).toEqual([[], null, null]);
+    expect([await attempts(driven), (await item(driven)).grant, await scope.runtime.claim(scope.id, "crew-1")]).toEqual(
+      [[], null, null],
+    );
     expect(refusalOf(await scope.runtime.cancelTask(scope.admin, task_id, "too")).code).toBe("not_in_this_state");
     await expectSound(scope);
   });
 
   it("[DEC-7] a stored plan, item or card that is not what the card says cannot be approved", async () => {
     const spoilt = [
-      ({ rows }, id) => rows.plans.ofTask(id).forEach((plan) => rows.plans.put({ ...plan, markdown: `${plan.markdown} ` })),
-      ({ rows }, id) => rows.items.ofTask(id).forEach((each) => rows.items.put({ ...each, spec: { ...each.spec, steps: ["curl evil"] } })),
-      ({ rows }, id) => rows.approvals.ofTask(id).forEach((card) => rows.approvals.put({ ...card, card: { ...card.card, title: "Harmless" } })),
+      ({ rows }, id) =>
+        rows.plans.ofTask(id).forEach((plan) => rows.plans.put({ ...plan, markdown: `${plan.markdown} ` })),
+      ({ rows }, id) =>
+        rows.items
+          .ofTask(id)
+          .forEach((each) => rows.items.put({ ...each, spec: { ...each.spec, steps: ["curl evil"] } })),
+      ({ rows }, id) =>
+        rows.approvals
+          .ofTask(id)
+          .forEach((card) => rows.approvals.put({ ...card, card: { ...card.card, title: "Harmless" } })),
       ({ rows }, id) => rows.tasks.put({ ...(rows.tasks.get(id) ?? missing("task")), repo: "file:///elsewhere" }),
     ] satisfies ((stores: Parameters<Parameters<typeof inRuntime>[1]>[0], id: string) => unknown)[];
     for (const spoil of spoilt) {
@@ -107,10 +165,20 @@ describe("a plan in review", () => {
     const wish = { decision: "request_changes", content_hash: card.content_hash, comment: "smaller steps" } as const;
     expect(must(await scope.runtime.decide(scope.admin, card.id, wish)).status).toBe("superseded");
     expect(await scope.runtime.claim(scope.id, "crew-1")).toBeNull();
-    const errors = { error_code: "tool_failure", retryable: false, origin_agent: "planner", attempt_number: 0 } as const;
-    await scope.runtime.observe(await planResult(scope, task_id, oneItem, { plan_markdown: null, payload: {}, content: "no model", ...errors }));
+    const errors = {
+      error_code: "tool_failure",
+      retryable: false,
+      origin_agent: "planner",
+      attempt_number: 0,
+    } as const;
+    await scope.runtime.observe(
+      await planResult(scope, task_id, oneItem, { plan_markdown: null, payload: {}, content: "no model", ...errors }),
+    );
     const again = await onlyCard(scope, task_id);
-    expect(again).toMatchObject({ kind: "escalation", card: { facts: ["no model", "Changes asked for: smaller steps"] } });
+    expect(again).toMatchObject({
+      kind: "escalation",
+      card: { facts: ["no model", "Changes asked for: smaller steps"] },
+    });
     must(await approve(scope, again));
     expect((await onlyCard(scope, task_id)).card).toMatchObject({ kind: "plan", plan_hash: card.card.plan_hash });
     expect(await task(scope, task_id)).toMatchObject({ plan: { version: 2, status: "in_review" } });
@@ -122,7 +190,10 @@ describe("a plan in review", () => {
     await scope.runtime.observe(await planResult(scope, task_id, oneItem.replace("A goal", "Another goal")));
     const newer = await onlyCard(scope, task_id);
     expect(newer.id).not.toBe(card.id);
-    expect(refusalOf(await approve(scope, card))).toMatchObject({ code: "already_resolved", extra: { status: "superseded" } });
+    expect(refusalOf(await approve(scope, card))).toMatchObject({
+      code: "already_resolved",
+      extra: { status: "superseded" },
+    });
     must(await approve(scope, newer));
     expect(await attempts(driven)).toHaveLength(1);
   });
@@ -140,7 +211,11 @@ describe("a call that waits", () => {
   it("[DEC-10] its card is bound to the workspace; approved it goes on as the same attempt and runs once", async () => {
     const { driven, held, card } = await waiting();
     const { scope, task_id } = driven;
-    expect(card).toMatchObject({ kind: "tool_call", tool_name: "shell_execute", card: { tool: { workspace_tree: "5".repeat(40), arguments: step(held, 1).arguments } } });
+    expect(card).toMatchObject({
+      kind: "tool_call",
+      tool_name: "shell_execute",
+      card: { tool: { workspace_tree: "5".repeat(40), arguments: step(held, 1).arguments } },
+    });
     expect(await task(scope, task_id)).toMatchObject({ status: "waiting", waiting_on: "tool_call" });
     expect(await scope.runtime.claim(scope.id, "crew-2")).toBeNull();
     must(await approve(scope, card));
@@ -149,9 +224,17 @@ describe("a call that waits", () => {
     const call = step(resumed, 1, "5".repeat(40));
     expect(await scope.runtime.authorize(scope.id, resumed.ref, call)).toEqual({ answer: "run" });
     expect(await scope.runtime.authorize(scope.id, resumed.ref, call)).toEqual({ answer: "run" });
-    await scope.runtime.settle(scope.id, resumed.ref, call.call_id, { state: "exited", exit_code: 0, signal: null, duration_ms: 1 });
+    await scope.runtime.settle(scope.id, resumed.ref, call.call_id, {
+      state: "exited",
+      exit_code: 0,
+      signal: null,
+      duration_ms: 1,
+    });
     expect(await scope.runtime.authorize(scope.id, resumed.ref, call)).toMatchObject({ answer: "refused" });
-    expect((await decisions(scope, "effect")).filter((said) => said === "intent" || said === "outcome")).toEqual(["intent", "outcome"]);
+    expect((await decisions(scope, "effect")).filter((said) => said === "intent" || said === "outcome")).toEqual([
+      "intent",
+      "outcome",
+    ]);
     await expectSound(scope);
   });
 
@@ -160,7 +243,9 @@ describe("a call that waits", () => {
     const { scope } = driven;
     must(await approve(scope, card));
     const resumed = await begun(scope, "crew-2");
-    expect(await scope.runtime.authorize(scope.id, resumed.ref, step(resumed, 1, "6".repeat(40)))).toEqual({ answer: "wait" });
+    expect(await scope.runtime.authorize(scope.id, resumed.ref, step(resumed, 1, "6".repeat(40)))).toEqual({
+      answer: "wait",
+    });
     expect((await audit(scope)).at(-1)).toMatchObject({ event_type: "check", decision: "void" });
     expect(await decisions(scope, "effect")).not.toContain("intent");
     await scope.runtime.deliver(await suspended(driven, resumed, 1, "6".repeat(40)));
@@ -174,7 +259,10 @@ describe("a call that waits", () => {
     const { scope, task_id } = driven;
     must(await deny(scope, card, "not that command"));
     const stuck = await onlyCard(scope, task_id);
-    expect(stuck).toMatchObject({ kind: "escalation", card: { facts: [expect.stringContaining("not that command"), expect.anything()] } });
+    expect(stuck).toMatchObject({
+      kind: "escalation",
+      card: { facts: [expect.stringContaining("not that command"), expect.anything()] },
+    });
     expect(await attempts(driven)).toMatchObject([{ state: "failed", error_code: "approval_denied" }]);
     expect(await scope.runtime.claim(scope.id, "crew-2")).toBeNull();
   });
@@ -218,7 +306,10 @@ describe("a result out of bounds, and an item that is stuck", () => {
     await scope.runtime.deliver(await result(driven, await begun(scope), { files: [outside] }));
     await inRuntime(scope, ({ rows }) => {
       const [attempt = missing("attempt")] = rows.attempts.ofTask(task_id);
-      rows.attempts.put({ ...attempt, patch: attempt.patch === null ? null : { ...attempt.patch, tree: "e".repeat(40) } });
+      rows.attempts.put({
+        ...attempt,
+        patch: attempt.patch === null ? null : { ...attempt.patch, tree: "e".repeat(40) },
+      });
     });
     expect(refusalOf(await approve(scope, await onlyCard(scope, task_id))).code).toBe("content_changed");
     expect(await attempts(driven)).toMatchObject([{ state: "executed" }]);
@@ -281,7 +372,11 @@ describe("cancelling", () => {
     const { scope, task_id } = driven;
     must(await scope.runtime.cancelTask(scope.admin, task_id, "never mind"));
     expect(await scope.runtime.claim(scope.id, "crew-1")).toBeNull();
-    expect(await inRuntime(scope, ({ queue }) => queue.view("executor_queue"))).toMatchObject({ queued: 0, leased: 0, dead: 0 });
+    expect(await inRuntime(scope, ({ queue }) => queue.view("executor_queue"))).toMatchObject({
+      queued: 0,
+      leased: 0,
+      dead: 0,
+    });
     expect((await taskRow(scope, task_id)).status).toBe("cancelled");
     expect((await events(scope)).filter((event) => event.type === "task_cancelled")).toHaveLength(1);
   });

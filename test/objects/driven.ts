@@ -2,24 +2,28 @@
  * A task whose agents are held: the test speaks in their place, message by message, so that every order of things
  * can be tried without a sandbox.
  */
-import type { AttemptRef } from "../../src/agents/bus.ts";
+
 import type { Lease } from "../../durable-objects/durable-queue.ts";
 import type { AttemptRow, VerificationRow } from "../../durable-objects/runtime/rows.ts";
+import type { AttemptRef } from "../../src/agents/bus.ts";
 import { canonicalJson } from "../../src/domain/canonical.ts";
 import { derivedId } from "../../src/domain/ids.ts";
 import { build, type Message, type MessageInput } from "../../src/domain/message.ts";
-import { executionOrder, type ExecutionResult, type VerificationResult } from "../../src/domain/result.ts";
+import { type ExecutionResult, executionOrder, type VerificationResult } from "../../src/domain/result.ts";
 import type { ApprovalView, PatchFile } from "../../src/domain/view.ts";
 import { approve, hold, inRuntime, makeScope, missing, must, onlyCard, type Scope } from "./scope.ts";
 
 export const base = "b".repeat(40);
 export const repo = "file:///repos/sample";
-export const oneItem = planOf(["id: a, runner: steps, verify: none, max_attempts: 2, allow: { tools: [shell_execute], paths: ['src/**'] }"]);
+export const oneItem = planOf([
+  "id: a, runner: steps, verify: none, max_attempts: 2, allow: { tools: [shell_execute], paths: ['src/**'] }",
+]);
 
 /** A plan with one item a line; each has one step, `echo <id>`, unless `steps` says otherwise. */
 export function planOf(items: readonly string[], steps: Readonly<Record<string, readonly string[]>> = {}): string {
   const ids = items.map((item) => /id: *([\w-]+)/.exec(item)?.[1] ?? missing("id"));
-  const section = (id: string) => `## ${id}\n${(steps[id] ?? [`echo ${id}`]).map((step) => `\`\`\`sh\n${step}\n\`\`\`\n`).join("\n")}`;
+  const section = (id: string) =>
+    `## ${id}\n${(steps[id] ?? [`echo ${id}`]).map((step) => `\`\`\`sh\n${step}\n\`\`\`\n`).join("\n")}`;
   return `---\ntitle: A plan\ngoal: A goal\nitems:\n${items.map((item) => `  - { ${item} }\n`).join("")}---\n${ids.map(section).join("\n")}`;
 }
 
@@ -52,13 +56,38 @@ export async function countersigned(plan: string = oneItem, scope?: Scope): Prom
   return driven;
 }
 
-export async function messageOf(scope: Scope, task_id: string, fields: Pick<MessageInput, "message_kind" | "sender" | "recipient"> & Partial<MessageInput>): Promise<Message> {
+export async function messageOf(
+  scope: Scope,
+  task_id: string,
+  fields: Pick<MessageInput, "message_kind" | "sender" | "recipient"> & Partial<MessageInput>,
+): Promise<Message> {
   const task = await inRuntime(scope, ({ rows }) => rows.tasks.get(task_id) ?? missing("task"));
   const from = { trace_id: task.trace_id, scope_id: scope.id, task_id, taint: task.taint, created_at: task.created_at };
-  return build({ content: "said by a test", message_id: derivedId(canonicalJson([task_id, fields.message_kind, fields.payload ?? {}, fields.plan_markdown ?? ""]), "test", 0), ...from, ...fields });
+  return build({
+    content: "said by a test",
+    message_id: derivedId(
+      canonicalJson([task_id, fields.message_kind, fields.payload ?? {}, fields.plan_markdown ?? ""]),
+      "test",
+      0,
+    ),
+    ...from,
+    ...fields,
+  });
 }
-export function planResult(scope: Scope, task_id: string, plan: string, more: Partial<MessageInput> = {}): Promise<Message> {
-  return messageOf(scope, task_id, { message_kind: "plan_result", sender: "planner", recipient: "proxy", plan_markdown: plan, payload: { base_commit: base }, ...more });
+export function planResult(
+  scope: Scope,
+  task_id: string,
+  plan: string,
+  more: Partial<MessageInput> = {},
+): Promise<Message> {
+  return messageOf(scope, task_id, {
+    message_kind: "plan_result",
+    sender: "planner",
+    recipient: "proxy",
+    plan_markdown: plan,
+    payload: { base_commit: base },
+    ...more,
+  });
 }
 
 export interface Held {
@@ -78,7 +107,13 @@ export async function begun(scope: Scope, agent = "crew-1"): Promise<Held> {
   return held;
 }
 export function step(held: Held, number: number, tree: string | null = null) {
-  return { call_id: `step-${number}`, step: number - 1, tool: "shell_execute", arguments: canonicalJson({ command: held.steps[number - 1] ?? "" }), tree };
+  return {
+    call_id: `step-${number}`,
+    step: number - 1,
+    tool: "shell_execute",
+    arguments: canonicalJson({ command: held.steps[number - 1] ?? "" }),
+    tree,
+  };
 }
 
 export const changed: PatchFile = { path: "src/a.txt", change: "modified", old_mode: "100644", mode: "100644" };
@@ -91,12 +126,34 @@ export async function result(
   const { files = [changed], ...rest } = how;
   const { attempt_id, entry, lease_id, epoch } = ref;
   const payload: ExecutionResult = {
-    ...{ task_id, attempt_id, entry, lease_id, epoch, end: "finished", success: true, output: "", events: [], tool_errors: [], duration_ms: 1, exit_code: 0, suspension: null },
+    ...{
+      task_id,
+      attempt_id,
+      entry,
+      lease_id,
+      epoch,
+      end: "finished",
+      success: true,
+      output: "",
+      events: [],
+      tool_errors: [],
+      duration_ms: 1,
+      exit_code: 0,
+      suspension: null,
+    },
     patch: { key: `${scope.id}/${attempt_id}.patch`, bytes: 10, tree: "7".repeat(40), files: [...files] },
     ...rest,
   };
   const { work_item_id, attempt_number } = lease.message;
-  return messageOf(scope, task_id, { message_kind: "execution_result", sender: ref.agent, recipient: "runtime_queue", payload: { ...payload }, work_item_id, attempt_number, ...more });
+  return messageOf(scope, task_id, {
+    message_kind: "execution_result",
+    sender: ref.agent,
+    recipient: "runtime_queue",
+    payload: { ...payload },
+    work_item_id,
+    attempt_number,
+    ...more,
+  });
 }
 export async function failure(driven: Driven, held: Held, retryable = true): Promise<Message> {
   const errors = { error_code: "tool_failure", retryable, origin_agent: held.ref.agent } as const;
@@ -104,12 +161,21 @@ export async function failure(driven: Driven, held: Held, retryable = true): Pro
 }
 export async function suspended(driven: Driven, held: Held, number = 1, tree = "5".repeat(40)): Promise<Message> {
   const { call_id, tool, arguments: asked } = step(held, number);
-  const suspension = { call_id, tool, arguments: asked, step: number - 1, patch_key: `${driven.scope.id}/kept.patch`, tree };
+  const suspension = {
+    call_id,
+    tool,
+    arguments: asked,
+    step: number - 1,
+    patch_key: `${driven.scope.id}/kept.patch`,
+    tree,
+  };
   return result(driven, held, { end: "suspended", success: false, patch: null, suspension });
 }
 
 export async function openVerification({ scope, task_id }: Driven): Promise<VerificationRow> {
-  const open = await inRuntime(scope, ({ rows }) => rows.verifications.ofTask(task_id).filter((row) => row.state === "open"));
+  const open = await inRuntime(scope, ({ rows }) =>
+    rows.verifications.ofTask(task_id).filter((row) => row.state === "open"),
+  );
   return open[0] ?? missing("open verification");
 }
 export async function verdict(
@@ -120,19 +186,53 @@ export async function verdict(
   const passed = (how.verdict ?? "pass") === "pass";
   const commit = passed ? derivedId(row.id, "commit", 0).padEnd(40, "0") : null;
   const payload: VerificationResult = {
-    ...{ stage: "verify", verification_id: row.id, attempt_id: row.attempt_id, verdict: "pass", detail: "checked by a test", checks: [], parent: row.parent, conflicts: [] },
+    ...{
+      stage: "verify",
+      verification_id: row.id,
+      attempt_id: row.attempt_id,
+      verdict: "pass",
+      detail: "checked by a test",
+      checks: [],
+      parent: row.parent,
+      conflicts: [],
+    },
     ...{ commit, bundle_key: passed ? `${scope.id}/${row.id}.bundle` : null },
     ...how,
   };
-  const errors = passed ? {} : ({ error_code: "verification_failed", retryable: true, origin_agent: "verifier", attempt_number: 1 } as const);
-  return messageOf(scope, task_id, { message_kind: "verification_result", sender: "verifier", recipient: "runtime_queue", payload: { ...payload }, ...errors });
+  const errors = passed
+    ? {}
+    : ({ error_code: "verification_failed", retryable: true, origin_agent: "verifier", attempt_number: 1 } as const);
+  return messageOf(scope, task_id, {
+    message_kind: "verification_result",
+    sender: "verifier",
+    recipient: "runtime_queue",
+    payload: { ...payload },
+    ...errors,
+  });
 }
-export async function publication({ scope, task_id }: Driven, how: { ok?: boolean; retryable?: boolean } = {}): Promise<Message> {
+export async function publication(
+  { scope, task_id }: Driven,
+  how: { ok?: boolean; retryable?: boolean } = {},
+): Promise<Message> {
   const { publishing } = await inRuntime(scope, ({ rows }) => rows.tasks.get(task_id) ?? missing("task"));
   const { ok = true, retryable = true } = how;
-  const payload: VerificationResult = { stage: "publish", verification_id: publishing?.verification_id ?? missing("publication under way"), ok, retryable, detail: ok ? "pushed" : "not pushed" };
-  const errors = ok ? {} : ({ error_code: "tool_failure", retryable, origin_agent: "verifier", attempt_number: 0 } as const);
-  return messageOf(scope, task_id, { message_kind: "verification_result", sender: "verifier", recipient: "runtime_queue", payload: { ...payload }, ...errors });
+  const payload: VerificationResult = {
+    stage: "publish",
+    verification_id: publishing?.verification_id ?? missing("publication under way"),
+    ok,
+    retryable,
+    detail: ok ? "pushed" : "not pushed",
+  };
+  const errors = ok
+    ? {}
+    : ({ error_code: "tool_failure", retryable, origin_agent: "verifier", attempt_number: 0 } as const);
+  return messageOf(scope, task_id, {
+    message_kind: "verification_result",
+    sender: "verifier",
+    recipient: "runtime_queue",
+    payload: { ...payload },
+    ...errors,
+  });
 }
 
 /** From a claimed attempt to a merged item. */

@@ -1,22 +1,61 @@
 /** What a running attempt may do: claim, begin, call a tool, settle; and what the token's check stops at each. */
 import { describe, expect, it } from "vitest";
-import { limits } from "../../src/limits.ts";
-import { attempts, begun, claim, countersigned, failure, heldScope, item, oneItem, openVerification, planned, planOf, result, step, verdict } from "./driven.ts";
 import type { RemoteAgent } from "../../durable-objects/remote.ts";
-import { agentStub, approve, audit, decisions, events, expectSound, hold, inObject, inRuntime, makeScope, missing, must, onlyCard, refusalOf, type Runtime, type Scope, task, thrownBy } from "./scope.ts";
+import { limits } from "../../src/limits.ts";
+import {
+  attempts,
+  begun,
+  claim,
+  countersigned,
+  failure,
+  heldScope,
+  item,
+  oneItem,
+  openVerification,
+  planned,
+  planOf,
+  result,
+  step,
+  verdict,
+} from "./driven.ts";
+import {
+  agentStub,
+  approve,
+  audit,
+  decisions,
+  events,
+  expectSound,
+  hold,
+  inObject,
+  inRuntime,
+  makeScope,
+  missing,
+  must,
+  onlyCard,
+  type Runtime,
+  refusalOf,
+  type Scope,
+  task,
+  thrownBy,
+} from "./scope.ts";
 
 const exited = { state: "exited", exit_code: 0, signal: null, duration_ms: 1 } as const;
 
 /** As if the lease's time had passed, without waiting for it. */
 async function letLeasesExpire(scope: Scope): Promise<void> {
-  await inRuntime(scope, ({ sql }) => sql.run("UPDATE queue_rows SET expires_at = 1 WHERE queue = 'executor_queue' AND state = 'leased'"));
+  await inRuntime(scope, ({ sql }) =>
+    sql.run("UPDATE queue_rows SET expires_at = 1 WHERE queue = 'executor_queue' AND state = 'leased'"),
+  );
   await scope.runtime.sweep(scope.id);
 }
 
 describe("claiming", () => {
   it("[ENT-1] a request is leased to one agent; asked again, the same agent gets the lease it has and another gets none", async () => {
     const { scope } = await countersigned();
-    const [one, two] = await Promise.all([scope.runtime.claim(scope.id, "crew-1"), scope.runtime.claim(scope.id, "crew-2")]);
+    const [one, two] = await Promise.all([
+      scope.runtime.claim(scope.id, "crew-1"),
+      scope.runtime.claim(scope.id, "crew-2"),
+    ]);
     const won = one ?? two ?? missing("lease");
     expect([one, two].filter((lease) => lease === null)).toHaveLength(1);
     expect(await scope.runtime.claim(scope.id, won.holder)).toEqual(won);
@@ -30,7 +69,10 @@ describe("claiming", () => {
     const fresh = await begun(scope, "crew-2");
     expect(fresh.ref.attempt_id).not.toBe(silent.ref.attempt_id);
     expect(fresh.lease.message.payload.clear).toEqual([`${scope.id}.${silent.ref.attempt_id}.0`]);
-    expect(await attempts(driven)).toMatchObject([{ state: "crashed", detail: "its agent fell silent" }, { state: "running", agent: "crew-2" }]);
+    expect(await attempts(driven)).toMatchObject([
+      { state: "crashed", detail: "its agent fell silent" },
+      { state: "running", agent: "crew-2" },
+    ]);
     expect(await item(driven)).toMatchObject({ attempts: 2, counted: 0, uncounted: 1 });
     await expectSound(scope);
   });
@@ -89,7 +131,9 @@ describe("a stale holder", () => {
     const { ref, lease } = await begun(scope);
     expect(await scope.runtime.heartbeat(scope.id, "crew-1", ref)).toBe(true);
     expect(await scope.runtime.heartbeat(scope.id, "crew-2", ref)).toBe(false);
-    expect(await scope.runtime.heartbeat(scope.id, "crew-1", { lease_id: lease.lease_id, epoch: lease.epoch + 1 })).toBe(false);
+    expect(
+      await scope.runtime.heartbeat(scope.id, "crew-1", { lease_id: lease.lease_id, epoch: lease.epoch + 1 }),
+    ).toBe(false);
     await letLeasesExpire(scope);
     expect(await scope.runtime.heartbeat(scope.id, "crew-1", ref)).toBe(false);
   });
@@ -99,10 +143,14 @@ describe("a tool call", () => {
   it("[ENT-7] the plan's own step runs, on record before and after, however often it is asked and settled", async () => {
     const { scope } = await countersigned();
     const held = await begun(scope);
-    for (const _ of [1, 2]) expect(await scope.runtime.authorize(scope.id, held.ref, step(held, 1))).toEqual({ answer: "run" });
+    for (const _ of [1, 2])
+      expect(await scope.runtime.authorize(scope.id, held.ref, step(held, 1))).toEqual({ answer: "run" });
     for (const _ of [1, 2]) await scope.runtime.settle(scope.id, held.ref, "step-1", exited);
     const effects = (await audit(scope)).filter((link) => link.event_type === "effect");
-    expect(effects.map((link) => [link.decision, link.details.call_id])).toEqual([["intent", "step-1"], ["outcome", "step-1"]]);
+    expect(effects.map((link) => [link.decision, link.details.call_id])).toEqual([
+      ["intent", "step-1"],
+      ["outcome", "step-1"],
+    ]);
   });
 
   it("[ENT-8] the same call with other arguments is refused", async () => {
@@ -110,23 +158,39 @@ describe("a tool call", () => {
     const held = await begun(scope);
     await scope.runtime.authorize(scope.id, held.ref, step(held, 1));
     const other = { ...step(held, 1), arguments: '{"command":"echo b"}' };
-    expect(await scope.runtime.authorize(scope.id, held.ref, other)).toMatchObject({ answer: "refused", error_code: "gate_blocked" });
+    expect(await scope.runtime.authorize(scope.id, held.ref, other)).toMatchObject({
+      answer: "refused",
+      error_code: "gate_blocked",
+    });
   });
 
   it("[ENT-9] outside the grant it waits; what policy denies is refused, and both are on record", async () => {
     const { scope } = await countersigned();
     const held = await begun(scope);
-    const command = (text: string, call_id: string) => ({ ...step(held, 1), call_id, arguments: JSON.stringify({ command: text }) });
+    const command = (text: string, call_id: string) => ({
+      ...step(held, 1),
+      call_id,
+      arguments: JSON.stringify({ command: text }),
+    });
     expect(await scope.runtime.authorize(scope.id, held.ref, command("npm publish", "x1"))).toEqual({ answer: "wait" });
-    for (const [at, text] of ["rm -rf /workspace/src", "echo x > /etc/x", "echo x > .git/config", "curl https://example.com"].entries())
-      expect(await scope.runtime.authorize(scope.id, held.ref, command(text, `d${at}`))).toMatchObject({ answer: "refused" });
+    for (const [at, text] of [
+      "rm -rf /workspace/src",
+      "echo x > /etc/x",
+      "echo x > .git/config",
+      "curl https://example.com",
+    ].entries())
+      expect(await scope.runtime.authorize(scope.id, held.ref, command(text, `d${at}`))).toMatchObject({
+        answer: "refused",
+      });
     expect(await decisions(scope, "gate_block")).toEqual(["ask", "deny", "deny", "deny", "deny"]);
     expect(await decisions(scope, "effect")).not.toContain("intent");
   });
 
   it("[ENT-10] steps that were changed in the queue's row are not what was granted: they wait", async () => {
     const { scope } = await countersigned();
-    await inRuntime(scope, ({ sql }) => sql.run("UPDATE queue_rows SET body = replace(body, 'echo a', 'echo evil') WHERE queue = 'executor_queue'"));
+    await inRuntime(scope, ({ sql }) =>
+      sql.run("UPDATE queue_rows SET body = replace(body, 'echo a', 'echo evil') WHERE queue = 'executor_queue'"),
+    );
     const held = await begun(scope);
     expect(held.steps).toEqual(["echo evil"]);
     expect(await scope.runtime.authorize(scope.id, held.ref, step(held, 1))).toEqual({ answer: "wait" });
@@ -135,30 +199,92 @@ describe("a tool call", () => {
 
 describe("one byte of difference", () => {
   const spoils: readonly [string, (scope: Scope, task_id: string) => Promise<unknown>][] = [
-    ["the plan", (scope, id) => inRuntime(scope, ({ rows }) => rows.plans.ofTask(id).map((plan) => rows.plans.put({ ...plan, markdown: `${plan.markdown} ` })))],
-    ["the item", (scope, id) => inRuntime(scope, ({ rows }) => rows.items.ofTask(id).map((each) => rows.items.put({ ...each, spec: { ...each.spec, allow: { ...each.spec.allow, paths: ["**"] } } })))],
-    ["the base commit", (scope, id) => inRuntime(scope, ({ rows }) => rows.plans.ofTask(id).map((plan) => rows.plans.put({ ...plan, base_commit: "c".repeat(40) })))],
-    ["the environment", (scope, id) => inRuntime(scope, ({ rows }) => rows.plans.ofTask(id).map((plan) => rows.plans.put({ ...plan, environment: { ...plan.environment, setup: [["sh"]] } })))],
-    ["the repository", (scope, id) => inRuntime(scope, ({ rows }) => rows.tasks.put({ ...(rows.tasks.get(id) ?? missing("task")), repo: "file:///elsewhere" }))],
-    ["the token", (scope, id) => inRuntime(scope, ({ rows }) => rows.items.ofTask(id).map((each) => rows.items.put({ ...each, grant: each.grant && { ...each.grant, jws: `${each.grant.jws.slice(0, -6)}AAAAAA` } })))],
-    ["no token", (scope, id) => inRuntime(scope, ({ rows }) => rows.items.ofTask(id).map((each) => rows.items.put({ ...each, grant: null })))],
+    [
+      "the plan",
+      (scope, id) =>
+        inRuntime(scope, ({ rows }) =>
+          rows.plans.ofTask(id).map((plan) => rows.plans.put({ ...plan, markdown: `${plan.markdown} ` })),
+        ),
+    ],
+    [
+      "the item",
+      (scope, id) =>
+        inRuntime(scope, ({ rows }) =>
+          rows.items
+            .ofTask(id)
+            .map((each) =>
+              rows.items.put({ ...each, spec: { ...each.spec, allow: { ...each.spec.allow, paths: ["**"] } } }),
+            ),
+        ),
+    ],
+    [
+      "the base commit",
+      (scope, id) =>
+        inRuntime(scope, ({ rows }) =>
+          rows.plans.ofTask(id).map((plan) => rows.plans.put({ ...plan, base_commit: "c".repeat(40) })),
+        ),
+    ],
+    [
+      "the environment",
+      (scope, id) =>
+        inRuntime(scope, ({ rows }) =>
+          rows.plans
+            .ofTask(id)
+            .map((plan) => rows.plans.put({ ...plan, environment: { ...plan.environment, setup: [["sh"]] } })),
+        ),
+    ],
+    [
+      "the repository",
+      (scope, id) =>
+        inRuntime(scope, ({ rows }) =>
+          rows.tasks.put({ ...(rows.tasks.get(id) ?? missing("task")), repo: "file:///elsewhere" }),
+        ),
+    ],
+    [
+      "the token",
+      (scope, id) =>
+        inRuntime(scope, ({ rows }) =>
+          rows.items
+            .ofTask(id)
+            .map((each) =>
+              rows.items.put({
+                ...each,
+                grant: each.grant && { ...each.grant, jws: `${each.grant.jws.slice(0, -6)}AAAAAA` },
+              }),
+            ),
+        ),
+    ],
+    [
+      "no token",
+      (scope, id) =>
+        inRuntime(scope, ({ rows }) => rows.items.ofTask(id).map((each) => rows.items.put({ ...each, grant: null }))),
+    ],
   ];
 
-  it.each(spoils)("[ENT-11] after approval in %s blocks the item before anything runs, and is audited", async (_name, spoil) => {
-    const driven = await countersigned();
-    const { scope, task_id } = driven;
-    await spoil(scope, task_id);
-    const held = await claim(scope);
-    expect(await scope.runtime.begin(scope.id, held.ref)).toMatchObject({ answer: "refused", error_code: "gate_blocked" });
-    expect(await scope.runtime.authorize(scope.id, held.ref, step(held, 1))).toMatchObject({ answer: "refused", error_code: "gate_blocked" });
-    expect(await decisions(scope, "check")).toEqual(["refused", "refused"]);
-    expect(await decisions(scope, "gate_block")).toEqual(["blocked", "blocked"]);
-    expect(await decisions(scope, "effect")).not.toContain("intent");
-    const errors = { error_code: "gate_blocked", retryable: false, origin_agent: "crew-1" } as const;
-    await scope.runtime.deliver(await result(driven, held, { success: false, patch: null }, errors));
-    expect(await onlyCard(scope, task_id)).toMatchObject({ kind: "escalation" });
-    await expectSound(scope);
-  });
+  it.each(spoils)(
+    "[ENT-11] after approval in %s blocks the item before anything runs, and is audited",
+    async (_name, spoil) => {
+      const driven = await countersigned();
+      const { scope, task_id } = driven;
+      await spoil(scope, task_id);
+      const held = await claim(scope);
+      expect(await scope.runtime.begin(scope.id, held.ref)).toMatchObject({
+        answer: "refused",
+        error_code: "gate_blocked",
+      });
+      expect(await scope.runtime.authorize(scope.id, held.ref, step(held, 1))).toMatchObject({
+        answer: "refused",
+        error_code: "gate_blocked",
+      });
+      expect(await decisions(scope, "check")).toEqual(["refused", "refused"]);
+      expect(await decisions(scope, "gate_block")).toEqual(["blocked", "blocked"]);
+      expect(await decisions(scope, "effect")).not.toContain("intent");
+      const errors = { error_code: "gate_blocked", retryable: false, origin_agent: "crew-1" } as const;
+      await scope.runtime.deliver(await result(driven, held, { success: false, patch: null }, errors));
+      expect(await onlyCard(scope, task_id)).toMatchObject({ kind: "escalation" });
+      await expectSound(scope);
+    },
+  );
 
   it("[ENT-12] between a call's permission and its start it is noticed too", async () => {
     const { scope, task_id } = await countersigned();
@@ -186,15 +312,31 @@ describe("one byte of difference", () => {
     expect(await attempts(one)).toMatchObject([{ state: "failed", error_code: "gate_blocked" }]);
     expect(await inRuntime(one.scope, ({ rows }) => rows.tasks.get(one.task_id)?.tip)).toBeNull();
 
-    const two = await countersigned(planOf(["id: a, runner: steps, verify: none", "id: b, runner: steps, verify: none, depends_on: [a]"]));
+    const two = await countersigned(
+      planOf(["id: a, runner: steps, verify: none", "id: b, runner: steps, verify: none, depends_on: [a]"]),
+    );
     for (const _ of ["a", "b"]) {
       await two.scope.runtime.deliver(await result(two, await begun(two.scope), { files: [] }));
       const open = await openVerification(two);
-      if (open.attempt_id.includes(".b.")) await inRuntime(two.scope, ({ rows }) => rows.items.ofTask(two.task_id).slice(0, 1).map((each) => rows.items.put({ ...each, spec: { ...each.spec, title: "Other" } })));
+      if (open.attempt_id.includes(".b."))
+        await inRuntime(two.scope, ({ rows }) =>
+          rows.items
+            .ofTask(two.task_id)
+            .slice(0, 1)
+            .map((each) => rows.items.put({ ...each, spec: { ...each.spec, title: "Other" } })),
+        );
       await two.scope.runtime.deliver(await verdict(two, open));
     }
-    expect(await task(two.scope, two.task_id)).toMatchObject({ status: "failed", error_code: "gate_blocked", reason: expect.stringContaining("Not published") });
-    expect(await inRuntime(two.scope, ({ outbox }) => outbox.due(Number.MAX_SAFE_INTEGER).filter((row) => row.message.content.startsWith("publish")))).toEqual([]);
+    expect(await task(two.scope, two.task_id)).toMatchObject({
+      status: "failed",
+      error_code: "gate_blocked",
+      reason: expect.stringContaining("Not published"),
+    });
+    expect(
+      await inRuntime(two.scope, ({ outbox }) =>
+        outbox.due(Number.MAX_SAFE_INTEGER).filter((row) => row.message.content.startsWith("publish")),
+      ),
+    ).toEqual([]);
   });
 
   it("[ENT-15] a token that has expired is refused at the next entry", async () => {
@@ -202,15 +344,22 @@ describe("one byte of difference", () => {
     const other = await planned(oneItem, await heldScope());
     must(await approve(other.scope, other.card));
     const foreign = (await item(other)).grant ?? missing("grant");
-    await inRuntime(scope, ({ rows }) => rows.items.ofTask(task_id).map((each) => rows.items.put({ ...each, grant: foreign })));
+    await inRuntime(scope, ({ rows }) =>
+      rows.items.ofTask(task_id).map((each) => rows.items.put({ ...each, grant: foreign })),
+    );
     const held = await claim(scope);
-    expect(await scope.runtime.begin(scope.id, held.ref)).toMatchObject({ answer: "refused", reason: "the token belongs to another scope" });
+    expect(await scope.runtime.begin(scope.id, held.ref)).toMatchObject({
+      answer: "refused",
+      reason: "the token belongs to another scope",
+    });
   });
 });
 
 describe("what an approved plan starts", () => {
   it("[DSP-1] items start in the order of their dependencies, each from the branch as the one before left it", async () => {
-    const driven = await countersigned(planOf(["id: b, runner: steps, verify: none, depends_on: [a]", "id: a, runner: steps, verify: none"]));
+    const driven = await countersigned(
+      planOf(["id: b, runner: steps, verify: none, depends_on: [a]", "id: a, runner: steps, verify: none"]),
+    );
     const { scope, task_id } = driven;
     const first = await begun(scope);
     expect(first.lease.message.work_item_id).toBe((await item(driven, "a")).id);
@@ -224,24 +373,52 @@ describe("what an approved plan starts", () => {
   });
 
   it("[DSP-2] independent items run side by side; those that touch the same paths do not", async () => {
-    const apart = await countersigned(planOf(["id: a, runner: steps, verify: none, allow: { paths: ['a/**'] }", "id: b, runner: steps, verify: none, allow: { paths: ['b/**'] }"]));
-    expect([await apart.scope.runtime.claim(apart.scope.id, "crew-1"), await apart.scope.runtime.claim(apart.scope.id, "crew-2")]).not.toContain(null);
-    const same = await countersigned(planOf(["id: a, runner: steps, verify: none, allow: { paths: ['src/**'] }", "id: b, runner: steps, verify: none, allow: { paths: ['src/x.ts'] }"]));
+    const apart = await countersigned(
+      planOf([
+        "id: a, runner: steps, verify: none, allow: { paths: ['a/**'] }",
+        "id: b, runner: steps, verify: none, allow: { paths: ['b/**'] }",
+      ]),
+    );
+    expect([
+      await apart.scope.runtime.claim(apart.scope.id, "crew-1"),
+      await apart.scope.runtime.claim(apart.scope.id, "crew-2"),
+    ]).not.toContain(null);
+    const same = await countersigned(
+      planOf([
+        "id: a, runner: steps, verify: none, allow: { paths: ['src/**'] }",
+        "id: b, runner: steps, verify: none, allow: { paths: ['src/x.ts'] }",
+      ]),
+    );
     expect(await same.scope.runtime.claim(same.scope.id, "crew-1")).not.toBeNull();
     expect(await same.scope.runtime.claim(same.scope.id, "crew-2")).toBeNull();
   });
 
   it("[DSP-3] an item that failed for good blocks what depends on it; its siblings finish; nothing is published", async () => {
-    const driven = await countersigned(planOf(["id: a, runner: steps, verify: none, allow: { paths: ['a/**'] }", "id: b, runner: steps, verify: none, allow: { paths: ['b/**'] }", "id: c, runner: steps, verify: none, depends_on: [a]"]));
+    const driven = await countersigned(
+      planOf([
+        "id: a, runner: steps, verify: none, allow: { paths: ['a/**'] }",
+        "id: b, runner: steps, verify: none, allow: { paths: ['b/**'] }",
+        "id: c, runner: steps, verify: none, depends_on: [a]",
+      ]),
+    );
     const { scope, task_id } = driven;
     const one = await begun(scope, "crew-1");
     const two = await begun(scope, "crew-2");
     const [a, b] = one.lease.message.work_item_id?.endsWith(".a") ? [one, two] : [two, one];
     await scope.runtime.deliver(await failure(driven, a, false));
-    must(await scope.runtime.decide(scope.admin, (await onlyCard(scope, task_id)).id, { decision: "deny", content_hash: null, comment: "no", stop: false }));
+    must(
+      await scope.runtime.decide(scope.admin, (await onlyCard(scope, task_id)).id, {
+        decision: "deny",
+        content_hash: null,
+        comment: "no",
+        stop: false,
+      }),
+    );
     expect(await item(driven, "c")).toMatchObject({ outcome: "blocked" });
     expect(await task(scope, task_id)).toMatchObject({ status: "active" });
-    await scope.runtime.deliver(await result(driven, b, { files: [{ path: "b/x", change: "added", old_mode: "000000", mode: "100644" }] }));
+    await scope.runtime.deliver(
+      await result(driven, b, { files: [{ path: "b/x", change: "added", old_mode: "000000", mode: "100644" }] }),
+    );
     await scope.runtime.deliver(await verdict(driven, await openVerification(driven)));
     expect(await task(scope, task_id)).toMatchObject({ status: "failed", branch: null });
     expect(await item(driven, "b")).toMatchObject({ outcome: "done" });
@@ -257,8 +434,23 @@ describe("another scope", () => {
     await hold(scope, "crew-1");
     const foreign = { ...held.lease.message, scope_id: alien };
     const { ref } = held;
-    const note = { task_id, agent: "crew-1", attempt_id: ref.attempt_id, stage: "execute", offset: 0, text: "x" } as const;
-    const report = { scope: alien, name: "crew-1", state: "active", activity: null, current: null, version: 99, moves: [] } as const;
+    const note = {
+      task_id,
+      agent: "crew-1",
+      attempt_id: ref.attempt_id,
+      stage: "execute",
+      offset: 0,
+      text: "x",
+    } as const;
+    const report = {
+      scope: alien,
+      name: "crew-1",
+      state: "active",
+      activity: null,
+      current: null,
+      version: 99,
+      moves: [],
+    } as const;
     const ofRuntime: ((runtime: Runtime) => Promise<unknown>)[] = [
       (runtime) => runtime.claim(alien, "crew-1"),
       (runtime) => runtime.begin(alien, ref),
@@ -285,13 +477,19 @@ describe("another scope", () => {
     ];
     const before = await audit(scope);
     const answers = [
-      ...(await inObject<Runtime, string[]>(scope.stub, (runtime) => Promise.all(ofRuntime.map((entry) => thrownBy(() => entry(runtime)))))),
-      ...(await inObject<RemoteAgent, string[]>(agentStub(scope, "crew-1"), (crew) => Promise.all(ofAgent.map((entry) => thrownBy(() => entry(crew)))))),
+      ...(await inObject<Runtime, string[]>(scope.stub, (runtime) =>
+        Promise.all(ofRuntime.map((entry) => thrownBy(() => entry(runtime)))),
+      )),
+      ...(await inObject<RemoteAgent, string[]>(agentStub(scope, "crew-1"), (crew) =>
+        Promise.all(ofAgent.map((entry) => thrownBy(() => entry(crew)))),
+      )),
     ];
     expect(answers).toEqual([...ofRuntime, ...ofAgent].map(() => expect.stringContaining("another scope")));
     expect(await audit(scope)).toEqual(before);
     const { runtime } = scope;
     expect(await runtime.authenticate(alien, `hash of ${scope.id}`)).toBeNull();
-    expect(refusalOf(await runtime.initScope({ scope_id: alien, name: "x", token_id: "other-token", token_hash: "y" })).code).toBe("not_found");
+    expect(
+      refusalOf(await runtime.initScope({ scope_id: alien, name: "x", token_id: "other-token", token_hash: "y" })).code,
+    ).toBe("not_found");
   });
 });

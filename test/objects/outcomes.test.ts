@@ -1,11 +1,48 @@
 /** How attempts end, what is verified, merged and published, and what comes too late. */
 import { describe, expect, it } from "vitest";
 import { limits } from "../../src/limits.ts";
-import { attempts, begun, carried, changed, countersigned, type Driven, failure, type Held, item, oneItem, openVerification, planOf, publication, result, verdict } from "./driven.ts";
-import { approve, audit, decisions, events, expectSound, inRuntime, missing, must, onlyCard, task, taskRow } from "./scope.ts";
+import {
+  attempts,
+  begun,
+  carried,
+  changed,
+  countersigned,
+  type Driven,
+  failure,
+  type Held,
+  item,
+  oneItem,
+  openVerification,
+  planOf,
+  publication,
+  result,
+  verdict,
+} from "./driven.ts";
+import {
+  approve,
+  audit,
+  decisions,
+  events,
+  expectSound,
+  inRuntime,
+  missing,
+  must,
+  onlyCard,
+  task,
+  taskRow,
+} from "./scope.ts";
 
-const two = planOf(["id: a, runner: steps, verify: none, allow: { paths: ['a/**'] }", "id: b, runner: steps, verify: none, allow: { paths: ['b/**'] }"]);
-const crash = (driven: Driven, held: Held) => result(driven, held, { end: "crashed", success: false, patch: null }, { error_code: "tool_failure", retryable: true, origin_agent: held.ref.agent });
+const two = planOf([
+  "id: a, runner: steps, verify: none, allow: { paths: ['a/**'] }",
+  "id: b, runner: steps, verify: none, allow: { paths: ['b/**'] }",
+]);
+const crash = (driven: Driven, held: Held) =>
+  result(
+    driven,
+    held,
+    { end: "crashed", success: false, patch: null },
+    { error_code: "tool_failure", retryable: true, origin_agent: held.ref.agent },
+  );
 
 describe("an execution's result", () => {
   it("[OUTC-1] a good one gives the lease back and goes to verification, once however often it comes", async () => {
@@ -31,7 +68,8 @@ describe("an execution's result", () => {
       { ...held, ref: { ...ref, agent: "crew-2" } },
       { ...held, ref: { ...ref, attempt_id: "invented" } },
     ];
-    for (const other of stale) expect(await scope.runtime.deliver(await result(driven, other))).toEqual({ refused: null });
+    for (const other of stale)
+      expect(await scope.runtime.deliver(await result(driven, other))).toEqual({ refused: null });
     expect(await attempts(driven)).toMatchObject([{ state: "running", patch: null }]);
     expect((await decisions(scope, "effect")).filter((said) => said === "stale_result")).toHaveLength(stale.length);
     await scope.runtime.deliver(await failure(driven, held));
@@ -55,17 +93,22 @@ describe("an execution's result", () => {
   it("[OUTC-4] crashes take a number and do not count, and never exceed five", async () => {
     const driven = await countersigned();
     const { scope, task_id } = driven;
-    for (let number = 1; number <= limits.max_uncounted_attempts; number++) await scope.runtime.deliver(await crash(driven, await begun(scope)));
+    for (let number = 1; number <= limits.max_uncounted_attempts; number++)
+      await scope.runtime.deliver(await crash(driven, await begun(scope)));
     expect(await scope.runtime.claim(scope.id, "crew-1")).toBeNull();
     expect(await item(driven)).toMatchObject({ attempts: 5, counted: 0, uncounted: 5 });
     expect(await onlyCard(scope, task_id)).toMatchObject({ kind: "escalation" });
-    expect((await attempts(driven)).map((attempt) => attempt.state)).toEqual(Array.from({ length: 5 }, () => "crashed"));
+    expect((await attempts(driven)).map((attempt) => attempt.state)).toEqual(
+      Array.from({ length: 5 }, () => "crashed"),
+    );
   });
 
   it("[OUTC-5] an attempt its agent gave up although nobody called it off is a crash, and another begins", async () => {
     const driven = await countersigned();
     const { scope } = driven;
-    await scope.runtime.deliver(await result(driven, await begun(scope), { end: "cancelled", success: false, patch: null }));
+    await scope.runtime.deliver(
+      await result(driven, await begun(scope), { end: "cancelled", success: false, patch: null }),
+    );
     expect(await attempts(driven)).toMatchObject([{ state: "crashed" }, { state: "due" }]);
     expect(await scope.runtime.claim(scope.id, "crew-1")).not.toBeNull();
   });
@@ -73,7 +116,9 @@ describe("an execution's result", () => {
   it("[OUTC-6] one that stopped to wait without saying for what is a crash", async () => {
     const driven = await countersigned();
     const { scope } = driven;
-    await scope.runtime.deliver(await result(driven, await begun(scope), { end: "suspended", success: false, patch: null, suspension: null }));
+    await scope.runtime.deliver(
+      await result(driven, await begun(scope), { end: "suspended", success: false, patch: null, suspension: null }),
+    );
     expect(await attempts(driven)).toMatchObject([{ state: "crashed" }, { state: "due" }]);
   });
 });
@@ -81,7 +126,9 @@ describe("an execution's result", () => {
 describe("a verification's result", () => {
   async function verifying(plan = oneItem) {
     const driven = await countersigned(plan);
-    await driven.scope.runtime.deliver(await result(driven, await begun(driven.scope), { files: plan === oneItem ? [changed] : [] }));
+    await driven.scope.runtime.deliver(
+      await result(driven, await begun(driven.scope), { files: plan === oneItem ? [changed] : [] }),
+    );
     return { driven, row: await openVerification(driven) };
   }
 
@@ -90,12 +137,20 @@ describe("a verification's result", () => {
     const { scope, task_id } = driven;
     const passed = await verdict(driven, row);
     for (const _ of [1, 2]) await scope.runtime.deliver(passed);
-    expect((await taskRow(scope, task_id)).tip).toEqual({ commit: passed.payload.commit, bundle_key: passed.payload.bundle_key });
+    expect((await taskRow(scope, task_id)).tip).toEqual({
+      commit: passed.payload.commit,
+      bundle_key: passed.payload.bundle_key,
+    });
     expect(await decisions(scope, "merge")).toEqual(["merged"]);
     expect(await task(scope, task_id)).toMatchObject({ status: "active", phase: "merging", branch: null });
     const pushed = await publication(driven);
     for (const _ of [1, 2]) await scope.runtime.deliver(pushed);
-    expect(await task(scope, task_id)).toMatchObject({ status: "done", phase: "complete", branch: `countersign/${task_id}`, commit: passed.payload.commit });
+    expect(await task(scope, task_id)).toMatchObject({
+      status: "done",
+      phase: "complete",
+      branch: `countersign/${task_id}`,
+      commit: passed.payload.commit,
+    });
     expect((await item(driven)).grant).toMatchObject({ life: "executed" });
     expect((await task(scope, task_id)).phases.filter((phase) => phase.outcome === "open")).toEqual([]);
     await expectSound(scope);
@@ -104,16 +159,28 @@ describe("a verification's result", () => {
   it("[MRG-2] failed, it counts as an attempt and the next one is told; a protected path is named", async () => {
     const { driven, row } = await verifying();
     const { scope } = driven;
-    await scope.runtime.deliver(await verdict(driven, row, { verdict: "integrity_violation", detail: "the patch touches protected paths: test/a" }));
-    expect(await attempts(driven)).toMatchObject([{ state: "failed", error_code: "verification_failed" }, { state: "due" }]);
-    expect((await begun(scope)).lease.message.payload.guidance).toEqual(["Attempt 1 ended: the patch touches protected paths: test/a"]);
+    await scope.runtime.deliver(
+      await verdict(driven, row, {
+        verdict: "integrity_violation",
+        detail: "the patch touches protected paths: test/a",
+      }),
+    );
+    expect(await attempts(driven)).toMatchObject([
+      { state: "failed", error_code: "verification_failed" },
+      { state: "due" },
+    ]);
+    expect((await begun(scope)).lease.message.payload.guidance).toEqual([
+      "Attempt 1 ended: the patch touches protected paths: test/a",
+    ]);
     expect(await item(driven)).toMatchObject({ counted: 1 });
     expect(await task(scope, driven.task_id)).toMatchObject({ phase: "fixing" });
   });
 
   it("[MRG-3] a fault of the infrastructure is neither pass nor fail and does not count", async () => {
     const { driven, row } = await verifying();
-    await driven.scope.runtime.deliver(await verdict(driven, row, { verdict: "infra_error", detail: "the host was away" }));
+    await driven.scope.runtime.deliver(
+      await verdict(driven, row, { verdict: "infra_error", detail: "the host was away" }),
+    );
     expect(await attempts(driven)).toMatchObject([{ state: "crashed" }, { state: "due" }]);
     expect(await item(driven)).toMatchObject({ counted: 0, uncounted: 1 });
   });
@@ -141,8 +208,11 @@ describe("a verification's result", () => {
   it("[MRG-6] on a branch that moved meanwhile the candidate is built and verified again, then merged", async () => {
     const driven = await countersigned(two);
     const { scope, task_id } = driven;
-    for (const crew of ["crew-1", "crew-2"]) await scope.runtime.deliver(await result(driven, await begun(scope, crew), { files: [] }));
-    const [first = missing("first"), second = missing("second")] = await inRuntime(scope, ({ rows }) => rows.verifications.ofTask(task_id));
+    for (const crew of ["crew-1", "crew-2"])
+      await scope.runtime.deliver(await result(driven, await begun(scope, crew), { files: [] }));
+    const [first = missing("first"), second = missing("second")] = await inRuntime(scope, ({ rows }) =>
+      rows.verifications.ofTask(task_id),
+    );
     const passed = await verdict(driven, first);
     await scope.runtime.deliver(passed);
     await scope.runtime.deliver(await verdict(driven, second));
@@ -161,20 +231,36 @@ describe("a verification's result", () => {
   it("[MRG-7] a conflict with the branch is a failed attempt; the next begins at the branch as it is now", async () => {
     const driven = await countersigned(two);
     const { scope, task_id } = driven;
-    for (const crew of ["crew-1", "crew-2"]) await scope.runtime.deliver(await result(driven, await begun(scope, crew), { files: [] }));
-    const [first = missing("first"), second = missing("second")] = await inRuntime(scope, ({ rows }) => rows.verifications.ofTask(task_id));
+    for (const crew of ["crew-1", "crew-2"])
+      await scope.runtime.deliver(await result(driven, await begun(scope, crew), { files: [] }));
+    const [first = missing("first"), second = missing("second")] = await inRuntime(scope, ({ rows }) =>
+      rows.verifications.ofTask(task_id),
+    );
     await scope.runtime.deliver(await verdict(driven, first));
-    await scope.runtime.deliver(await verdict(driven, second, { verdict: "fail", conflicts: ["b/x"], detail: "does not merge onto the branch: b/x" }));
+    await scope.runtime.deliver(
+      await verdict(driven, second, {
+        verdict: "fail",
+        conflicts: ["b/x"],
+        detail: "does not merge onto the branch: b/x",
+      }),
+    );
     const next = await begun(scope);
-    expect(next.lease.message.payload).toMatchObject({ baseline: (await taskRow(scope, task_id)).tip?.commit, guidance: ["Attempt 1 ended: does not merge onto the branch: b/x"] });
-    expect((await attempts(driven)).find((attempt) => attempt.id === second.attempt_id)).toMatchObject({ state: "failed", error_code: "tool_failure" });
+    expect(next.lease.message.payload).toMatchObject({
+      baseline: (await taskRow(scope, task_id)).tip?.commit,
+      guidance: ["Attempt 1 ended: does not merge onto the branch: b/x"],
+    });
+    expect((await attempts(driven)).find((attempt) => attempt.id === second.attempt_id)).toMatchObject({
+      state: "failed",
+      error_code: "tool_failure",
+    });
   });
 
   it("[MRG-8] nothing is published before every item is done, and then once", async () => {
     const driven = await countersigned(two);
     const { scope, task_id } = driven;
     const published = () => inRuntime(scope, ({ rows }) => rows.tasks.get(task_id)?.publishing ?? null);
-    const requests = async () => (await audit(scope)).filter((link) => link.event_type === "check" && link.details.entry === "publish");
+    const requests = async () =>
+      (await audit(scope)).filter((link) => link.event_type === "check" && link.details.entry === "publish");
     const one = await begun(scope, "crew-1");
     const other = await begun(scope, "crew-2");
     await scope.runtime.deliver(await result(driven, one, { files: [] }));
@@ -197,12 +283,19 @@ describe("a verification's result", () => {
     await scope.runtime.deliver(first);
     expect((await taskRow(scope, task_id)).publishing).toMatchObject({ tries: 1 });
     for (let tries = 2; tries <= 5; tries++) await scope.runtime.deliver(await publication(driven, { ok: false }));
-    expect(await task(scope, task_id)).toMatchObject({ status: "failed", reason: "The branch could not be published: not pushed" });
+    expect(await task(scope, task_id)).toMatchObject({
+      status: "failed",
+      reason: "The branch could not be published: not pushed",
+    });
 
     const other = await verifying();
     await other.driven.scope.runtime.deliver(await verdict(other.driven, other.row));
     await other.driven.scope.runtime.deliver(await publication(other.driven, { ok: false, retryable: false }));
-    expect(await task(other.driven.scope, other.driven.task_id)).toMatchObject({ status: "failed", error_code: "tool_failure", branch: null });
+    expect(await task(other.driven.scope, other.driven.task_id)).toMatchObject({
+      status: "failed",
+      error_code: "tool_failure",
+      branch: null,
+    });
   });
 
   it("[MRG-10] a cancelled task is not published, however late the push's answer", async () => {
@@ -220,11 +313,18 @@ describe("a verification's result", () => {
     const { scope, task_id } = driven;
     const one = await begun(scope, "crew-1");
     const other = await begun(scope, "crew-2");
-    await scope.runtime.deliver(await result(driven, one, { files: [{ path: "docs/x", change: "added", old_mode: "000000", mode: "100644" }] }));
+    await scope.runtime.deliver(
+      await result(driven, one, { files: [{ path: "docs/x", change: "added", old_mode: "000000", mode: "100644" }] }),
+    );
     must(await approve(scope, await onlyCard(scope, task_id)));
     const gated = await openVerification(driven);
     await scope.runtime.deliver(await result(driven, other, { files: [] }));
-    const open = await inRuntime(scope, ({ rows }) => rows.verifications.ofTask(task_id).find((row) => row.attempt_id === other.ref.attempt_id) ?? missing("verification"));
+    const open = await inRuntime(
+      scope,
+      ({ rows }) =>
+        rows.verifications.ofTask(task_id).find((row) => row.attempt_id === other.ref.attempt_id) ??
+        missing("verification"),
+    );
     await scope.runtime.deliver(await verdict(driven, open));
     await scope.runtime.deliver(await verdict(driven, gated));
     await scope.runtime.deliver(await verdict(driven, await openVerification(driven)));

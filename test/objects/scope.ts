@@ -33,14 +33,30 @@ export function newScopeId(): string {
   return `${run}${String(made).padStart(6, "0")}`;
 }
 export function unmade(id = newScopeId()): Scope {
-  // The object implements the door, as `remote.ts` says of the rest.
-  const runtime = runtimeOf(env, id) as Runtime;
   const admin: Caller = { scope_id: id, subject: "ada", role: "admin", via: "token", credential_id: `${id}-token` };
-  return { id, runtime, admin, stub: env.RUNTIME.getByName(`${id}/runtime`) };
+  return {
+    id,
+    admin,
+    // New each time: a stub does not outlive the object it was made for.
+    get runtime() {
+      // The object implements the door, as `remote.ts` says of the rest.
+      return runtimeOf(env, id) as Runtime;
+    },
+    get stub() {
+      return env.RUNTIME.getByName(`${id}/runtime`);
+    },
+  };
 }
 export async function makeScope(): Promise<Scope> {
   const scope = unmade();
-  must(await scope.runtime.initScope({ scope_id: scope.id, name: "test", token_id: scope.admin.credential_id, token_hash: `hash of ${scope.id}` }));
+  must(
+    await scope.runtime.initScope({
+      scope_id: scope.id,
+      name: "test",
+      token_id: scope.admin.credential_id,
+      token_hash: `hash of ${scope.id}`,
+    }),
+  );
   return scope;
 }
 export function as(scope: Scope, subject: string, role: CallerRole): Caller {
@@ -110,7 +126,13 @@ export async function hold(scope: Scope, ...names: string[]): Promise<void> {
   }
 }
 export function setAgentState(scope: Scope, name: string, state: string): Promise<void> {
-  return inAgent(scope, name, ({ sql }) => sql.run("UPDATE self SET doc = json_set(doc, '$.state', ?, '$.activity', ?)", state, state === "active" ? "ready" : null));
+  return inAgent(scope, name, ({ sql }) =>
+    sql.run(
+      "UPDATE self SET doc = json_set(doc, '$.state', ?, '$.activity', ?)",
+      state,
+      state === "active" ? "ready" : null,
+    ),
+  );
 }
 
 export async function task(scope: Scope, id: string): Promise<TaskView> {
@@ -128,12 +150,21 @@ export async function onlyCard(scope: Scope, task_id: string): Promise<ApprovalV
   expect(cards).toHaveLength(1);
   return cards[0] ?? missing("card");
 }
-export function approve(scope: Scope, card: ApprovalView, more: { by?: Caller; comment?: string } = {}): Promise<Result<ApprovalView>> {
+export function approve(
+  scope: Scope,
+  card: ApprovalView,
+  more: { by?: Caller; comment?: string } = {},
+): Promise<Result<ApprovalView>> {
   const { by = scope.admin, comment = null } = more;
   return scope.runtime.decide(by, card.id, { decision: "approve", content_hash: card.content_hash, comment });
 }
 export function deny(scope: Scope, card: ApprovalView, comment: string, stop = false): Promise<Result<ApprovalView>> {
-  return scope.runtime.decide(scope.admin, card.id, { decision: "deny", content_hash: card.content_hash, comment, stop });
+  return scope.runtime.decide(scope.admin, card.id, {
+    decision: "deny",
+    content_hash: card.content_hash,
+    comment,
+    stop,
+  });
 }
 
 export async function audit(scope: Scope): Promise<AuditView[]> {
@@ -148,19 +179,31 @@ export async function events(scope: Scope): Promise<EventView[]> {
 }
 
 /** What must hold in any scope at any time: chains that verify, numbers without gaps, each change of a task on record. */
-export async function expectSound(scope: Scope, agents: readonly string[] = ["proxy", "planner", "verifier"]): Promise<void> {
+export async function expectSound(
+  scope: Scope,
+  agents: readonly string[] = ["proxy", "planner", "verifier"],
+): Promise<void> {
   const links = await audit(scope);
   expect(verifyChain(links)).toMatchObject({ ok: true });
-  for (const name of agents) expect(verifyChain(await inAgent(scope, name, (stores) => stores.audit.after(0, 10_000)))).toMatchObject({ ok: true });
+  for (const name of agents)
+    expect(verifyChain(await inAgent(scope, name, (stores) => stores.audit.after(0, 10_000)))).toMatchObject({
+      ok: true,
+    });
   const feed = await events(scope);
   expect(feed.map((event) => event.seq)).toEqual(feed.map((_, at) => at + 1));
-  const { tasks, attempts } = await inRuntime(scope, ({ rows }) => ({ tasks: rows.tasks.all(), attempts: rows.attempts.all() }));
-  const said = (decision: string, key: string, id: string) => links.filter((link) => link.event_type === "transition" && link.decision === decision && link.details[key] === id).length;
+  const { tasks, attempts } = await inRuntime(scope, ({ rows }) => ({
+    tasks: rows.tasks.all(),
+    attempts: rows.attempts.all(),
+  }));
+  const said = (decision: string, key: string, id: string) =>
+    links.filter((link) => link.event_type === "transition" && link.decision === decision && link.details[key] === id)
+      .length;
   for (const each of tasks) {
     expect(said("task_created", "task_id", each.id)).toBe(1);
     if (each.ended_at !== null) expect(said(`task_${each.status}`, "task_id", each.id)).toBe(1);
   }
-  for (const each of attempts) if (each.started_at !== null) expect(said("attempt_started", "attempt_id", each.id)).toBe(1);
+  for (const each of attempts)
+    if (each.started_at !== null) expect(said("attempt_started", "attempt_id", each.id)).toBe(1);
 }
 
 /** Looks until `ready` gives something; the test's own limit is the only clock. */

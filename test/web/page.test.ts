@@ -1,9 +1,9 @@
 /** The page alone, in a real browser, over a tame API. */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildPage, chromiumIsHere, openBrowser, openPage, type slim, wide } from "./browser.ts";
+import { buildPage, chromiumIsHere, openBrowser, openPage, type Size, slim, wide } from "./browser.ts";
 import { cardOf, eventOf, exampleApi, plan, taskOf } from "./examples.ts";
-import { hashOfPlan, sealed } from "./fake-api.ts";
+import { type FakeApi, hashOfPlan, sealed } from "./fake-api.ts";
 
 if (!chromiumIsHere) console.warn("/usr/bin/chromium is not here: the page's tests are skipped");
 
@@ -15,8 +15,7 @@ describe.skipIf(!chromiumIsHere)("the page", () => {
   });
   afterAll(() => browser?.close());
 
-  const open = (api: ReturnType<typeof exampleApi>, path: string, size: typeof wide | typeof slim = wide) =>
-    openPage(browser, api, path, size);
+  const open = (api: FakeApi, path: string, size: Size = wide) => openPage(browser, api, path, size);
   const button = (page: Page, name: string | RegExp) => page.getByRole("button", { name });
 
   describe("coming in", () => {
@@ -229,6 +228,8 @@ describe.skipIf(!chromiumIsHere)("the page", () => {
       const api = exampleApi();
       const { page } = await open(api, "/review/card-1");
       await page.locator("button.sign:enabled").waitFor();
+      // All the page asks by itself is asked: what it shows next, it learnt from the refusal.
+      await page.waitForLoadState("networkidle");
       await page.keyboard.press("a");
       const changed = cardOf("card-1", plan, { publishes: "countersign/elsewhere" });
       api.approvals = [changed];
@@ -266,6 +267,8 @@ describe.skipIf(!chromiumIsHere)("the page", () => {
       const api = exampleApi();
       const { page } = await open(api, "/review/card-1");
       await page.locator("button.sign:enabled").waitFor();
+      // All the page asks by itself is asked: what it shows next, it learnt from the refusal.
+      await page.waitForLoadState("networkidle");
       await page.keyboard.press("a");
       api.decide("card-1", "deny", "grace");
       api.refuseNext = { status: 409, code: "already_resolved", detail: "It was decided." };
@@ -274,6 +277,28 @@ describe.skipIf(!chromiumIsHere)("the page", () => {
       expect(await page.locator(".decisions").textContent()).toContain("Denied by grace");
       expect(await button(page, /Approve|Countersign/).count()).toBe(0);
     });
+  });
+
+  it("[WEB-21] a budget card adds what was filled in, and never nothing", async () => {
+    const api = exampleApi();
+    const base = cardOf("card-1", plan, {
+      kind: "budget",
+      title: "The budget is spent",
+      plan_hash: null,
+      items: [],
+      environment: null,
+    });
+    api.approvals = [{ ...base, kind: "budget" }];
+    const { page } = await open(api, "/review/card-1", slim);
+    await page.locator("button.sign:enabled").waitFor();
+    await page.keyboard.press("a");
+    await page.keyboard.press("Enter");
+    await page.getByText("at least one").waitFor();
+    expect(api.asked).toEqual([]);
+    await page.getByLabel("US dollars").fill("1.50");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Approved" }).waitFor();
+    expect(api.asked.map(({ body }) => body.amount)).toEqual([{ usd: 1.5 }]);
   });
 
   describe("staying true", () => {

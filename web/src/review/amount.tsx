@@ -25,7 +25,12 @@ export function amountOf(fields: AmountFields): Partial<Record<Name, number>> | 
 
 const labels: Readonly<Record<Name, string>> = { tokens: "Tokens", usd: "US dollars", minutes: "Minutes" };
 
-export function Amount({ amount }: { readonly amount: ReturnType<typeof useAmount> }) {
+interface AmountProps {
+  readonly amount: ReturnType<typeof useAmount>;
+  readonly missing: boolean;
+}
+
+export function Amount({ amount, missing }: AmountProps) {
   return (
     <fieldset className="amount">
       <legend>Add</legend>
@@ -42,6 +47,7 @@ export function Amount({ amount }: { readonly amount: ReturnType<typeof useAmoun
           />
         </label>
       ))}
+      {missing && <p className="quiet">Fill in at least one: adding nothing would change nothing.</p>}
     </fieldset>
   );
 }

@@ -92,7 +92,9 @@ function Answer({ approval, path, onClose }: AnswerProps) {
   useEffect(() => first.current?.focus(), []);
   const words = answers[approval.kind];
   const saysNo = path !== "approve";
-  const missing = saysNo && text.trim() === "";
+  const added = approval.kind === "budget" && path === "approve" ? amountOf(amount.value) : null;
+  const noAmount = approval.kind === "budget" && path === "approve" && added === null;
+  const missing = (saysNo && text.trim() === "") || noAmount;
 
   const submit = (event: FormEvent): void => {
     event.preventDefault();
@@ -102,7 +104,6 @@ function Answer({ approval, path, onClose }: AnswerProps) {
     }
     const hash = { content_hash: approval.content_hash };
     if (path === "approve") {
-      const added = approval.kind === "budget" ? amountOf(amount.value) : null;
       sending.send({
         ...hash,
         ...(text.trim() === "" ? {} : { comment: text.trim() }),
@@ -128,7 +129,7 @@ function Answer({ approval, path, onClose }: AnswerProps) {
     >
       <p id={`${ids}-does`}>{does}</p>
       {path === "approve" && <Summary approval={approval} />}
-      {path === "approve" && approval.kind === "budget" && <Amount amount={amount} />}
+      {path === "approve" && approval.kind === "budget" && <Amount amount={amount} missing={noAmount} />}
       <label htmlFor={`${ids}-text`}>
         {path === "approve" ? "Comment (optional)" : path === "deny" ? "Reason" : "What should change"}
       </label>

@@ -31,6 +31,8 @@ const happened: Readonly<Record<string, string>> = {
 export function eventSentence(event: EventView): string {
   if (event.type === "agent_output") return typeof event.text === "string" ? plainText(event.text) : "Output";
   const detail = event.detail ?? "";
+  // What somebody said stands for itself; a message between agents says where it went.
+  if (event.type === "message" && event.recipient === undefined) return detail;
   return detail === "" ? subject(event) : `${subject(event)}: ${detail}`;
 }
 
@@ -42,7 +44,7 @@ function subject(event: EventView): string {
   if (type === "phase_complete") return `Ended: ${words}`;
   if (type === "state_changed" && part("to") !== "") return `From ${part("from")} to ${part("to")}`;
   if (type === "message")
-    return `${part("message_kind").replaceAll("_", " ") || "message"} to ${part("recipient") || "somebody"}`;
+    return `${part("message_kind").replaceAll("_", " ") || "message"} to ${part("recipient")}`;
   if (type.startsWith("task_execution_"))
     return `Attempt ${part("attempt_number")} ${happened[type] ?? "changed"}`.replace("  ", " ");
   if (type === "verification_result" && part("verdict") !== "")
