@@ -39,7 +39,13 @@ export class Runs {
     return this.#read(this.#sql.all("SELECT doc FROM runs ORDER BY next_at"));
   }
   put(row: Run): Run {
-    this.#sql.run("INSERT OR REPLACE INTO runs (id, owner, next_at, doc) VALUES (?, ?, ?, ?)", row.id, row.owner, row.next_at, JSON.stringify(row));
+    this.#sql.run(
+      "INSERT OR REPLACE INTO runs (id, owner, next_at, doc) VALUES (?, ?, ?, ?)",
+      row.id,
+      row.owner,
+      row.next_at,
+      JSON.stringify(row),
+    );
     return row;
   }
   remove(id: string): void {

@@ -2,10 +2,10 @@
 import { z } from "zod";
 import {
   type Activity,
-  activities,
   type ActivityEvent,
   type AgentEvent,
   type AgentStanding,
+  activities,
   agentStates,
   newAgent,
   step,
@@ -62,7 +62,8 @@ export class AgentSelf {
   /** First use fixes the scope and the name. Returns the moves made: none when it was started before. */
   start(given: { scope: string; name: string }, now: number): Move[] {
     const known = this.read();
-    if (known !== null && (known.scope !== given.scope || known.name !== given.name)) throw new Error("this agent belongs to another scope");
+    if (known !== null && (known.scope !== given.scope || known.name !== given.name))
+      throw new Error("this agent belongs to another scope");
     if (known !== null) return [];
     this.#write({ ...given, ...newAgent, version: 0, heard: 0 });
     return (["start", "spawned"] as const).flatMap((event) => this.move(event, "made by the runtime", now));
@@ -87,7 +88,9 @@ export class AgentSelf {
   }
 
   transitions(): Move[] {
-    return this.#sql.all<{ doc: string }>("SELECT doc FROM moves ORDER BY seq").map((row) => JSON.parse(row.doc) as Move); // our own row
+    return this.#sql
+      .all<{ doc: string }>("SELECT doc FROM moves ORDER BY seq")
+      .map((row) => JSON.parse(row.doc) as Move); // our own row
   }
   /** Null when the runtime knows everything. */
   report(current: string | null): AgentReport | null {

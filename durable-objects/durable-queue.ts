@@ -22,7 +22,6 @@ import { columns, readRow, type StoredRow, writeRow } from "./queue-rows.ts";
 import { type DeadLetter, type Depth, deadLettersOf, depthOf, type QueueView, viewOf } from "./queue-view.ts";
 import { maxRowBytes, type Sql } from "./sql.ts";
 
-
 export interface Lease extends LeaseRef {
   readonly queue: string;
   readonly message: Message;
@@ -197,10 +196,12 @@ export class DurableQueue {
   /** Dead rows that can be read, oldest first. `epoch` tells one death of a message from another. */
   dead(queue: string): { readonly message: Message; readonly reason: string; readonly epoch: number }[] {
     const sql = `SELECT body, epoch, coalesce(reason, '') AS reason FROM queue_rows WHERE queue = ? AND state = 'dead' ORDER BY seq LIMIT ${batch}`;
-    return this.#sql.all<{ body: string; epoch: number; reason: string }>(sql, queue).flatMap(({ body, epoch, reason }) => {
-      const message = parse(body);
-      return message === null ? [] : [{ message, reason, epoch }];
-    });
+    return this.#sql
+      .all<{ body: string; epoch: number; reason: string }>(sql, queue)
+      .flatMap(({ body, epoch, reason }) => {
+        const message = parse(body);
+        return message === null ? [] : [{ message, reason, epoch }];
+      });
   }
 
   /** When a lease expires or a back-off ends next, over all queues. Eligible rows are not due: they wait for a consumer. */

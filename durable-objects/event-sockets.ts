@@ -35,7 +35,12 @@ export class EventSockets {
     const [client, server] = Object.values(new WebSocketPair());
     if (client === undefined || server === undefined) return new Response("no socket", { status: 500 });
     this.#ctx.acceptWebSocket(server);
-    const state: z.infer<typeof attachment> = { credential_id: caller.data.credential_id, subscribed: false, after: this.#events.newest(), types: null };
+    const state: z.infer<typeof attachment> = {
+      credential_id: caller.data.credential_id,
+      subscribed: false,
+      after: this.#events.newest(),
+      types: null,
+    };
     server.serializeAttachment(state);
     return new Response(null, { status: 101, webSocket: client });
   }
@@ -48,7 +53,12 @@ export class EventSockets {
       return;
     }
     const { events, after } = asked.data;
-    socket.serializeAttachment({ ...known.data, subscribed: true, after: after ?? known.data.after, types: events.length === 0 ? null : events });
+    socket.serializeAttachment({
+      ...known.data,
+      subscribed: true,
+      after: after ?? known.data.after,
+      types: events.length === 0 ? null : events,
+    });
     this.#send(socket);
   }
 

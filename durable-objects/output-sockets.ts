@@ -25,7 +25,11 @@ export class OutputSockets {
     const [client, server] = Object.values(new WebSocketPair());
     if (client === undefined || server === undefined) return new Response("no socket", { status: 500 });
     this.#ctx.acceptWebSocket(server, [query.data.attempt]);
-    server.serializeAttachment({ owner: query.data.attempt, offset: query.data.from, credential_id: caller.data.credential_id });
+    server.serializeAttachment({
+      owner: query.data.attempt,
+      offset: query.data.from,
+      credential_id: caller.data.credential_id,
+    });
     this.#send(server);
     if (!this.#running(query.data.attempt)) this.#end(server);
     return new Response(null, { status: 101, webSocket: client });

@@ -47,7 +47,12 @@ export class PoolObject extends DurableObject<unknown> implements RemotePool {
         if (!free) return false;
         this.#sql.run("DELETE FROM waiting WHERE scope = ?", scope);
       }
-      this.#sql.run("INSERT OR REPLACE INTO slots (holder, scope, expires_at) VALUES (?, ?, ?)", holder, scope, now + limits.lease_ms);
+      this.#sql.run(
+        "INSERT OR REPLACE INTO slots (holder, scope, expires_at) VALUES (?, ?, ?)",
+        holder,
+        scope,
+        now + limits.lease_ms,
+      );
       return true;
     });
   }

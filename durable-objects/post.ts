@@ -2,8 +2,9 @@
  * What leaves an object after its commit: outbox rows to the queue `agent-messages`, audit and telemetry to the
  * queue `records`. Sending is never believed: a row stays until its addressee (or D1) confirms it. [OUT-*]
  */
-import type { RecordsBatch } from "../src/domain/records.ts";
+
 import type { Message } from "../src/domain/message.ts";
+import type { RecordsBatch } from "../src/domain/records.ts";
 import { limits } from "../src/limits.ts";
 import type { AuditLog } from "./audit-log.ts";
 import type { Outbox } from "./outbox.ts";
@@ -34,7 +35,12 @@ export class Post {
   #recordsSentAt = 0;
   #recordsSentSeq = { audit: 0, telemetry: 0 };
 
-  constructor(sql: Sql, object: string, lines: Lines, stores: { outbox: Outbox; audit: AuditLog; telemetry: TelemetryLog }) {
+  constructor(
+    sql: Sql,
+    object: string,
+    lines: Lines,
+    stores: { outbox: Outbox; audit: AuditLog; telemetry: TelemetryLog },
+  ) {
     this.#sql = sql;
     this.#object = object;
     this.#lines = lines;
@@ -47,7 +53,9 @@ export class Post {
     if (due.length > 0) {
       const ids = due.map((row) => row.message.message_id);
       this.#sql.transaction(() => this.#stores.outbox.sent(ids, now));
-      await this.#send(() => this.#lines.MESSAGES.sendBatch(due.map(({ message }) => ({ body: { from: this.#object, message } }))));
+      await this.#send(() =>
+        this.#lines.MESSAGES.sendBatch(due.map(({ message }) => ({ body: { from: this.#object, message } }))),
+      );
     }
     await this.#ship(now);
   }

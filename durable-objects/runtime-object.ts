@@ -9,23 +9,44 @@ import type { CallOutcome } from "../src/agents/ports.ts";
 import { mayDecide } from "../src/domain/approval.ts";
 import { randomId } from "../src/domain/ids.ts";
 import { check, envelope, type Message } from "../src/domain/message.ts";
-import { ok, type Refusal, refuse, type Result } from "../src/domain/refusal.ts";
+import { ok, type Refusal, type Result, refuse } from "../src/domain/refusal.ts";
 import { isFinal } from "../src/domain/task.ts";
-import type { ApprovalView, Caller, CallerRole, Decision, EventView, Page, TaskInput, TaskSummary, TaskView } from "../src/domain/view.ts";
+import type {
+  ApprovalView,
+  Caller,
+  CallerRole,
+  Decision,
+  EventView,
+  Page,
+  TaskInput,
+  TaskSummary,
+  TaskView,
+} from "../src/domain/view.ts";
 import { type Bindings, worldOf } from "../src/env.ts";
-import type { AgentView, Created, DeadLetterView, Idempotency, PageQuery, QueueView, RepoView, RuntimeDoor, TokenView } from "../src/http/doors.ts";
+import type {
+  AgentView,
+  Created,
+  DeadLetterView,
+  Idempotency,
+  PageQuery,
+  QueueView,
+  RepoView,
+  RuntimeDoor,
+  TokenView,
+} from "../src/http/doors.ts";
 import { limits } from "../src/limits.ts";
 import type { AgentReport, Move } from "./agent-self.ts";
 import { AuditLog, auditSchema } from "./audit-log.ts";
 import { DurableQueue, type Lease } from "./durable-queue.ts";
-import { queueSchema } from "./queue-rows.ts";
 import { EventLog, eventSchema } from "./event-log.ts";
 import { EventSockets } from "./event-sockets.ts";
 import { IdempotencyStore, idempotencySchema } from "./idempotency.ts";
 import { Outbox, outboxSchema } from "./outbox.ts";
 import { People, peopleSchema } from "./people.ts";
 import { earliest, Post } from "./post.ts";
+import { queueSchema } from "./queue-rows.ts";
 import { agentOf, type OutputNote, type RemoteAgent, type RemoteRuntime } from "./remote.ts";
+import { deadLetterCard } from "./runtime/dead-letters.ts";
 import { nonceOf, type Prepared, subjectsOf, takeDecision } from "./runtime/decisions.ts";
 import { Directory, directorySchema } from "./runtime/directory.ts";
 import { authorize, begin, claim, neverBegun, settle } from "./runtime/entries.ts";
@@ -34,7 +55,6 @@ import { acceptResult } from "./runtime/outcomes.ts";
 import { openRows, rowsSchema } from "./runtime/rows.ts";
 import { acceptWords, cancelTask, createTask, observe, userMessage } from "./runtime/tasks.ts";
 import { goodSignatures, issue, statementFor, type VerifiedTokens } from "./runtime/tokens.ts";
-import { deadLetterCard } from "./runtime/dead-letters.ts";
 import { type ScopeStores, Tx } from "./runtime/tx.ts";
 import { approvalViewOf, taskSummaryOf, taskViewOf } from "./runtime/views.ts";
 import { applySchemas, durableSql, NewerData, type Sql } from "./sql.ts";
@@ -43,7 +63,10 @@ import { TelemetryLog, telemetrySchema } from "./telemetry-log.ts";
 const killRetryMs = 2_000;
 const wakeCrewMs = 15_000;
 const waitForEventsMs = 20_000;
-const noSigner: Refusal = { code: "unavailable", detail: "This deployment has no SIGNING_KEYS, so nothing can be approved. Set the secret." };
+const noSigner: Refusal = {
+  code: "unavailable",
+  detail: "This deployment has no SIGNING_KEYS, so nothing can be approved. Set the secret.",
+};
 
 export class RuntimeObject extends DurableObject<Bindings> implements RuntimeDoor, RemoteRuntime {
   readonly #sql: Sql;
@@ -82,7 +105,9 @@ export class RuntimeObject extends DurableObject<Bindings> implements RuntimeDoo
     this.#directory = new Directory(this.#sql);
     this.#people = new People(this.#sql);
     this.#idempotency = new IdempotencyStore(this.#sql);
-    this.#sockets = new EventSockets(ctx, this.#stores.events, (credential_id) => this.#people.isLive(credential_id, Date.now()));
+    this.#sockets = new EventSockets(ctx, this.#stores.events, (credential_id) =>
+      this.#people.isLive(credential_id, Date.now()),
+    );
     this.#comeBack();
   }
   #comeBack(): void {
@@ -97,40 +122,61 @@ export class RuntimeObject extends DurableObject<Bindings> implements RuntimeDoo
 
   // --- the scope itself
 
-  async initScope(input: { scope_id: string; name: string; token_id: string; token_hash: string }): Promise<Result<{ scope_id: string; name: string }>> {
+  async initScope(input: {
+    scope_id: string;
+    name: string;
+    token_id: string;
+    token_hash: string;
+  }): Promise<Result<{ scope_id: string; name: string }>> {
     const now = Date.now();
     const known = this.#directory.self();
-    if (known !== null && known.scope_id !== input.scope_id) return refuse("not_found", "This object belongs to another scope.");
+    if (known !== null && known.scope_id !== input.scope_id)
+      return refuse("not_found", "This object belongs to another scope.");
     const done = this.#sql.transaction(() => {
       this.#directory.init(input, now);
-      return this.#people.addToken({ id: input.token_id, name: "admin", role: "admin", secret_hash: input.token_hash }, now);
+      return this.#people.addToken(
+        { id: input.token_id, name: "admin", role: "admin", secret_hash: input.token_hash },
+        now,
+      );
     });
     if (!done.ok) return done;
-    if (known === null) this.#commit((tx) => tx.audit("auth", { trace_id: "scope" }, { decision: "scope_created", details: { name: input.name } }));
+    if (known === null)
+      this.#commit((tx) =>
+        tx.audit("auth", { trace_id: "scope" }, { decision: "scope_created", details: { name: input.name } }),
+      );
     await this.#startAgents();
     await this.#after();
     return ok({ scope_id: input.scope_id, name: input.name });
   }
   async #startAgents(): Promise<void> {
     const { scope_id } = this.#self();
-    for (const agent of this.#directory.agents()) if (agent.state === "idle") await this.#agent(agent.name).start(scope_id, agent.name);
+    for (const agent of this.#directory.agents())
+      if (agent.state === "idle") await this.#agent(agent.name).start(scope_id, agent.name);
   }
   async authenticate(scope_id: string, secret_hash: string): Promise<Caller | null> {
-    return this.#directory.self()?.scope_id === scope_id ? this.#people.authenticate(scope_id, secret_hash, Date.now()) : null;
+    return this.#directory.self()?.scope_id === scope_id
+      ? this.#people.authenticate(scope_id, secret_hash, Date.now())
+      : null;
   }
 
   // --- tasks
 
-  async createTask(caller: Caller, input: TaskInput & { register_repo: boolean }, idempotency: Idempotency | null): Promise<Result<Created<TaskView>>> {
+  async createTask(
+    caller: Caller,
+    input: TaskInput & { register_repo: boolean },
+    idempotency: Idempotency | null,
+  ): Promise<Result<Created<TaskView>>> {
     const id = `t${randomId(this.#random()).slice(0, 15)}`;
     const { register_repo, ...task } = input;
     const made = this.#commit((tx): Result<Created<TaskView>> => {
       const before = idempotency === null ? null : this.#idempotency.find(idempotency, tx.now);
-      if (before?.found === "mismatch") return refuse("idempotency_mismatch", "This Idempotency-Key was used for another body. Use a new key.");
+      if (before?.found === "mismatch")
+        return refuse("idempotency_mismatch", "This Idempotency-Key was used for another body. Use a new key.");
       // The answer of the same key is what this method stored below.
       if (before?.found === "replay") return ok({ body: before.body as TaskView, replay: true });
       if (!this.#directory.hasRepo(task.repo.url)) {
-        if (!register_repo) return refuse("repo_not_registered", "Register this repository first: POST /api/repos, as an admin.");
+        if (!register_repo)
+          return refuse("repo_not_registered", "Register this repository first: POST /api/repos, as an admin.");
         this.#directory.addRepo({ url: task.repo.url, default_ref: "HEAD", added_by: caller.subject, added_at: tx.at });
       }
       const created = createTask(tx, caller, task, id);
@@ -154,10 +200,23 @@ export class RuntimeObject extends DurableObject<Bindings> implements RuntimeDoo
     if (this.#stores.rows.tasks.get(task_id) === null) return noTask(task_id);
     return ok(this.#stores.events.byTask(task_id, query.cursor, query.limit));
   }
-  async patchKeys(_caller: Caller, task_id: string): Promise<Result<{ attempt_id: string; key: string; bytes: number }[]>> {
+  async patchKeys(
+    _caller: Caller,
+    task_id: string,
+  ): Promise<Result<{ attempt_id: string; key: string; bytes: number }[]>> {
     if (this.#stores.rows.tasks.get(task_id) === null) return noTask(task_id);
-    const newest = new Map(this.#stores.rows.attempts.ofTask(task_id).flatMap((row) => (row.patch === null ? [] : [[row.work_item_id, row] as const])));
-    return ok([...newest.values()].map((row) => ({ attempt_id: row.id, key: row.patch?.key ?? "", bytes: row.patch?.bytes ?? 0 })));
+    const newest = new Map(
+      this.#stores.rows.attempts
+        .ofTask(task_id)
+        .flatMap((row) => (row.patch === null ? [] : [[row.work_item_id, row] as const])),
+    );
+    return ok(
+      [...newest.values()].map((row) => ({
+        attempt_id: row.id,
+        key: row.patch?.key ?? "",
+        bytes: row.patch?.bytes ?? 0,
+      })),
+    );
   }
   async cancelTask(caller: Caller, task_id: string, reason: string): Promise<Result<TaskView>> {
     const done = this.#commit((tx) => {
@@ -174,9 +233,12 @@ export class RuntimeObject extends DurableObject<Bindings> implements RuntimeDoo
     const done = this.#commit((tx): Result<{ message_id: string }> => {
       const task = tx.rows.tasks.get(task_id);
       if (task === null) return noTask(task_id);
-      if (isFinal(task.status)) return refuse("not_in_this_state", `This task is already ${task.status}.`, { status: task.status });
+      if (isFinal(task.status))
+        return refuse("not_in_this_state", `This task is already ${task.status}.`, { status: task.status });
       tx.event("message", task, { actor: caller.subject, surfaces: ["stream"], detail: text });
-      return ok({ message_id: userMessage(tx, task, { cause, text, plan: null, more: { follow_up: true } }).message_id });
+      return ok({
+        message_id: userMessage(tx, task, { cause, text, plan: null, more: { follow_up: true } }).message_id,
+      });
     });
     await this.#after();
     return done;
@@ -201,7 +263,13 @@ export class RuntimeObject extends DurableObject<Bindings> implements RuntimeDoo
     const issued = new Map<string, string>();
     if (decision.decision === "approve" && seen.status === "pending" && signer !== null)
       for (const { key, subject } of subjectsOf(this.#stores.rows, caller.scope_id, seen)) {
-        const about = { scope_id: caller.scope_id, task_id: seen.task_id, approval_id, content_hash: seen.content_hash, subject };
+        const about = {
+          scope_id: caller.scope_id,
+          task_id: seen.task_id,
+          approval_id,
+          content_hash: seen.content_hash,
+          subject,
+        };
         const by = { approver: caller.subject, nonce: nonceOf(this.#random()), now: Date.now() };
         issued.set(key, await issue(signer, statementFor(about, by)));
       }
@@ -220,7 +288,9 @@ export class RuntimeObject extends DurableObject<Bindings> implements RuntimeDoo
   async #verifiedTokens(task_id: string): Promise<VerifiedTokens> {
     const { signer } = worldOf(this.env);
     const { items, calls } = this.#stores.rows;
-    const grants = [...items.ofTask(task_id), ...calls.ofTask(task_id)].flatMap(({ grant }) => (grant === null ? [] : [grant.jws]));
+    const grants = [...items.ofTask(task_id), ...calls.ofTask(task_id)].flatMap(({ grant }) =>
+      grant === null ? [] : [grant.jws],
+    );
     return signer === null ? new Set() : goodSignatures(signer, [...new Set(grants)]);
   }
 
@@ -281,13 +351,20 @@ export class RuntimeObject extends DurableObject<Bindings> implements RuntimeDoo
       if (heard === null) return;
       const { name } = report;
       for (const move of heard.moves) {
-        tx.event("state_changed", null, { actor: name, agent: name, from: move.from, to: move.to, detail: move.reason });
+        tx.event("state_changed", null, {
+          actor: name,
+          agent: name,
+          from: move.from,
+          to: move.to,
+          detail: move.reason,
+        });
         if (move.to === "active") tx.event("agent_spawned", null, { actor: name, agent: name });
         if (move.to === "stopped") tx.event("agent_stopped", null, { actor: name, agent: name });
         if (move.to === "failed") tx.event("agent_failed", null, { actor: name, agent: name, detail: move.reason });
       }
       if (heard.before.activity === heard.after.activity) return;
-      if (heard.after.activity === "working") tx.event("agent_working", null, { actor: name, agent: name, work_item_id: heard.after.current });
+      if (heard.after.activity === "working")
+        tx.event("agent_working", null, { actor: name, agent: name, work_item_id: heard.after.current });
       else if (heard.before.activity === "working") tx.event("agent_idle", null, { actor: name, agent: name });
     });
     this.#show();
@@ -307,7 +384,8 @@ export class RuntimeObject extends DurableObject<Bindings> implements RuntimeDoo
     this.#belongs(message.scope_id);
     const parsed = envelope.safeParse(message);
     if (!parsed.success) return { refused: "the message does not fit its schema" };
-    const broken = check(parsed.data) ?? (parsed.data.recipient === "runtime_queue" ? null : "it is not for the runtime");
+    const broken =
+      check(parsed.data) ?? (parsed.data.recipient === "runtime_queue" ? null : "it is not for the runtime");
     if (broken !== null) return { refused: broken };
     const entered = this.#commit((tx) => {
       const { outcome, facts } = tx.stores.queue.enqueue("runtime_queue", parsed.data, {}, tx.now);
@@ -316,7 +394,14 @@ export class RuntimeObject extends DurableObject<Bindings> implements RuntimeDoo
     });
     await this.#work();
     await this.#after();
-    return { refused: entered === "conflict" ? "a message with this id and other content came before" : entered === "too_big" ? "the message is too big" : null };
+    return {
+      refused:
+        entered === "conflict"
+          ? "a message with this id and other content came before"
+          : entered === "too_big"
+            ? "the message is too big"
+            : null,
+    };
   }
   /** An addressee can never take this message: it becomes a dead letter with a card. */
   async refusedMessage(message: Message, reason: string): Promise<void> {
@@ -338,14 +423,20 @@ export class RuntimeObject extends DurableObject<Bindings> implements RuntimeDoo
   async #work(): Promise<void> {
     for (let taken = 0; taken < 100; taken++) {
       const lease = this.#commit((tx) => {
-        const request = { holder: "runtime", lease_id: randomId(this.#random()), lease_ms: limits.lease_ms, many: true };
+        const request = {
+          holder: "runtime",
+          lease_id: randomId(this.#random()),
+          lease_ms: limits.lease_ms,
+          many: true,
+        };
         const leased = tx.stores.queue.lease("runtime_queue", request, tx.now);
         tx.facts(leased.facts);
         return leased.lease;
       });
       if (lease === null) return;
       try {
-        const verified = lease.message.task_id === null ? new Set<string>() : await this.#verifiedTokens(lease.message.task_id);
+        const verified =
+          lease.message.task_id === null ? new Set<string>() : await this.#verifiedTokens(lease.message.task_id);
         this.#commit((tx) => {
           accept(tx, lease.message, verified);
           const acked = tx.stores.queue.ack(lease, tx.now);
@@ -400,7 +491,9 @@ export class RuntimeObject extends DurableObject<Bindings> implements RuntimeDoo
     const { attempts, verifications } = this.#stores.rows;
     return owners.filter((owner) => {
       const attempt = attempts.get(owner);
-      return attempt === null ? verifications.get(owner)?.state !== "open" : attempt.state !== "running" && attempt.state !== "due";
+      return attempt === null
+        ? verifications.get(owner)?.state !== "open"
+        : attempt.state !== "running" && attempt.state !== "due";
     });
   }
 
@@ -428,7 +521,9 @@ export class RuntimeObject extends DurableObject<Bindings> implements RuntimeDoo
     const { scope_id } = this.#self();
     for (const kill of this.#stores.rows.kills.all()) {
       if (kill.next_at > now) continue;
-      this.#sql.transaction(() => this.#stores.rows.kills.put({ ...kill, next_at: now + killRetryMs, tries: kill.tries + 1 }));
+      this.#sql.transaction(() =>
+        this.#stores.rows.kills.put({ ...kill, next_at: now + killRetryMs, tries: kill.tries + 1 }),
+      );
       const agent = this.#agent(kill.agent);
       await (kill.what === "revive" ? agent.revive(scope_id, kill.owner) : agent.callOff(scope_id, kill.owner));
       this.#sql.transaction(() => this.#stores.rows.kills.remove(kill.id));
@@ -474,7 +569,9 @@ export class RuntimeObject extends DurableObject<Bindings> implements RuntimeDoo
     return this.#directory.hasRepo(url);
   }
   async addRepo(caller: Caller, repo: { url: string; default_ref: string }): Promise<Result<RepoView>> {
-    return this.#admin(caller, "repo_added", { url: repo.url }, (tx) => ok(this.#directory.addRepo({ ...repo, added_by: caller.subject, added_at: tx.at })));
+    return this.#admin(caller, "repo_added", { url: repo.url }, (tx) =>
+      ok(this.#directory.addRepo({ ...repo, added_by: caller.subject, added_at: tx.at })),
+    );
   }
   async removeRepo(caller: Caller, url: string): Promise<Result<{ url: string }>> {
     return this.#admin(caller, "repo_removed", { url }, () => this.#directory.removeRepo(url));
@@ -482,8 +579,13 @@ export class RuntimeObject extends DurableObject<Bindings> implements RuntimeDoo
   async tokens(): Promise<Result<TokenView[]>> {
     return ok(this.#people.tokens());
   }
-  async addToken(caller: Caller, input: { id: string; name: string; role: CallerRole; secret_hash: string }): Promise<Result<TokenView>> {
-    return this.#admin(caller, "token_added", { id: input.id, role: input.role }, (tx) => this.#people.addToken(input, tx.now));
+  async addToken(
+    caller: Caller,
+    input: { id: string; name: string; role: CallerRole; secret_hash: string },
+  ): Promise<Result<TokenView>> {
+    return this.#admin(caller, "token_added", { id: input.id, role: input.role }, (tx) =>
+      this.#people.addToken(input, tx.now),
+    );
   }
   async revokeToken(caller: Caller, id: string): Promise<Result<TokenView>> {
     const revoked = await this.#admin(caller, "token_revoked", { id }, (tx) => this.#people.revoke(id, tx.now));
@@ -494,36 +596,70 @@ export class RuntimeObject extends DurableObject<Bindings> implements RuntimeDoo
   async #closeSockets(credentials: readonly string[]): Promise<void> {
     this.#sockets.close(credentials);
     const { scope_id } = this.#self();
-    await Promise.all(this.#directory.agents().map((agent) => this.#agent(agent.name).closeSockets(scope_id, credentials)));
+    await Promise.all(
+      this.#directory.agents().map((agent) => this.#agent(agent.name).closeSockets(scope_id, credentials)),
+    );
   }
-  async addTicket(caller: Caller, input: { ticket_hash: string; path: string }): Promise<Result<{ expires_at: string }>> {
+  async addTicket(
+    caller: Caller,
+    input: { ticket_hash: string; path: string },
+  ): Promise<Result<{ expires_at: string }>> {
     return this.#sql.transaction(() => this.#people.addTicket(caller, input, Date.now()));
   }
   async redeemTicket(scope_id: string, input: { ticket_hash: string; path: string }): Promise<Result<Caller>> {
     this.#belongs(scope_id);
     return this.#sql.transaction(() => this.#people.redeemTicket(scope_id, input, Date.now()));
   }
-  async openSession(scope_id: string, input: { ticket_hash: string; session_id: string; session_hash: string }): Promise<Result<Caller>> {
+  async openSession(
+    scope_id: string,
+    input: { ticket_hash: string; session_id: string; session_hash: string },
+  ): Promise<Result<Caller>> {
     this.#belongs(scope_id);
     return this.#commit((tx) => {
       const opened = this.#people.openSession(scope_id, input, tx.now);
-      tx.audit("auth", { trace_id: "session" }, { actor: "user", decision: opened.ok ? "session_opened" : "refused", details: { by: opened.ok ? opened.value.subject : null } });
+      tx.audit(
+        "auth",
+        { trace_id: "session" },
+        {
+          actor: "user",
+          decision: opened.ok ? "session_opened" : "refused",
+          details: { by: opened.ok ? opened.value.subject : null },
+        },
+      );
       return opened;
     });
   }
   async closeSession(caller: Caller): Promise<Result<null>> {
     const ended = this.#commit((tx) => {
-      tx.audit("auth", { trace_id: "session" }, { actor: "user", decision: "session_closed", details: { by: caller.subject } });
+      tx.audit(
+        "auth",
+        { trace_id: "session" },
+        { actor: "user", decision: "session_closed", details: { by: caller.subject } },
+      );
       return this.#people.revoke(caller.credential_id, tx.now);
     });
     if (ended.ok) await this.#closeSockets(ended.value.ended);
     return ok(null);
   }
-  async #admin<T>(caller: Caller, decision: string, details: Record<string, unknown>, change: (tx: Tx) => Result<T>): Promise<Result<T>> {
+  async #admin<T>(
+    caller: Caller,
+    decision: string,
+    details: Record<string, unknown>,
+    change: (tx: Tx) => Result<T>,
+  ): Promise<Result<T>> {
     const done = this.#commit((tx) => {
       const changed = change(tx);
       const reason = changed.ok ? null : changed.refusal.detail;
-      tx.audit("auth", { trace_id: "scope" }, { actor: "user", decision: changed.ok ? decision : "refused", reason, details: { ...details, by: caller.subject } });
+      tx.audit(
+        "auth",
+        { trace_id: "scope" },
+        {
+          actor: "user",
+          decision: changed.ok ? decision : "refused",
+          reason,
+          details: { ...details, by: caller.subject },
+        },
+      );
       return changed;
     });
     await this.#after();
@@ -544,7 +680,9 @@ export class RuntimeObject extends DurableObject<Bindings> implements RuntimeDoo
     return found.ok ? ok(await this.#agent(name).transitions(caller.scope_id)) : found;
   }
   async queues(caller: Caller): Promise<Result<QueueView[]>> {
-    const inboxes = await Promise.all(this.#directory.agents().map((agent) => this.#agent(agent.name).queueView(caller.scope_id)));
+    const inboxes = await Promise.all(
+      this.#directory.agents().map((agent) => this.#agent(agent.name).queueView(caller.scope_id)),
+    );
     return ok([this.#stores.queue.view("runtime_queue"), this.#stores.queue.view("executor_queue"), ...inboxes]);
   }
   async queue(caller: Caller, name: string): Promise<Result<QueueView>> {
@@ -555,7 +693,9 @@ export class RuntimeObject extends DurableObject<Bindings> implements RuntimeDoo
   async deadLetters(caller: Caller, name: string): Promise<Result<DeadLetterView[]>> {
     if (name === "runtime_queue" || name === "executor_queue") return ok(this.#stores.queue.deadLetters(name));
     const found = await this.agent(caller, name);
-    return found.ok ? ok(await this.#agent(name).deadLetters(caller.scope_id)) : refuse("queue_not_found", `There is no queue ${name} in this scope.`);
+    return found.ok
+      ? ok(await this.#agent(name).deadLetters(caller.scope_id))
+      : refuse("queue_not_found", `There is no queue ${name} in this scope.`);
   }
   async events(
     _caller: Caller,
@@ -581,7 +721,9 @@ export class RuntimeObject extends DurableObject<Bindings> implements RuntimeDoo
   }
   async attemptAgent(_caller: Caller, attempt_id: string): Promise<Result<{ agent: string }>> {
     const agent = this.#stores.rows.attempts.get(attempt_id)?.agent ?? null;
-    return agent === null ? refuse("attempt_not_found", "There is no attempt with this id that has started.") : ok({ agent });
+    return agent === null
+      ? refuse("attempt_not_found", "There is no attempt with this id that has started.")
+      : ok({ agent });
   }
   async policy(): Promise<Result<{ version: number; policy_hash: string; policy: unknown }>> {
     return ok(this.#directory.policy());
@@ -601,7 +743,9 @@ export class RuntimeObject extends DurableObject<Bindings> implements RuntimeDoo
   #commit<T>(change: (tx: Tx) => T): T {
     const { scope_id } = this.#self();
     const { policy, policy_hash } = this.#directory.policy();
-    return this.#sql.transaction(() => change(new Tx(this.#stores, { scope_id, policy, policy_hash, planner: false }, Date.now())));
+    return this.#sql.transaction(() =>
+      change(new Tx(this.#stores, { scope_id, policy, policy_hash, planner: false }, Date.now())),
+    );
   }
   #self(): { scope_id: string; name: string } {
     const self = this.#directory.self();

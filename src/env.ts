@@ -10,9 +10,9 @@ import type { RuntimeObject } from "../durable-objects/runtime-object.ts";
 import { blobArtifacts } from "./adapters/blobs.ts";
 import { HostSandboxes } from "./adapters/host-sandboxes.ts";
 import { Records } from "./adapters/records.ts";
-import type { RecordsBatch } from "./domain/records.ts";
 import { createSigner, type KeySigner, signingKeys } from "./adapters/signer.ts";
-import { type Artifacts, SandboxFailure, type Sandboxes } from "./agents/ports.ts";
+import { type Artifacts, type Sandboxes, SandboxFailure } from "./agents/ports.ts";
+import type { RecordsBatch } from "./domain/records.ts";
 
 export interface Bindings {
   readonly AGENT: DurableObjectNamespace<AgentObject>;
@@ -63,18 +63,24 @@ function build(bindings: Bindings): World {
     return null;
   };
   const { SANDBOX_URL, SANDBOX_SECRET } = bindings;
-  const sandboxes =
-    SANDBOX_URL && SANDBOX_SECRET
-      ? new HostSandboxes({ url: SANDBOX_URL, secret: SANDBOX_SECRET })
-      : (lacks("SANDBOX_URL", "Nothing can be executed or verified. Set SANDBOX_URL and the secret SANDBOX_SECRET of a sandbox host."), absentSandboxes());
+  const host = SANDBOX_URL && SANDBOX_SECRET ? { url: SANDBOX_URL, secret: SANDBOX_SECRET } : null;
+  if (host === null)
+    lacks(
+      "SANDBOX_URL",
+      "Nothing can be executed or verified. Set SANDBOX_URL and the secret SANDBOX_SECRET of a sandbox host.",
+    );
   return {
-    sandboxes,
+    sandboxes: host === null ? absentSandboxes() : new HostSandboxes(host),
     artifacts: blobArtifacts(bindings.BLOBS),
     records: new Records(bindings.DB),
-    signer: signerOf(bindings.SIGNING_KEYS) ?? lacks("SIGNING_KEYS", "Nothing can be approved. Set the secret SIGNING_KEYS."),
-    adminToken: bindings.COUNTERSIGN_ADMIN_TOKEN || lacks("COUNTERSIGN_ADMIN_TOKEN", "No scope can be made. Set the secret COUNTERSIGN_ADMIN_TOKEN."),
+    signer:
+      signerOf(bindings.SIGNING_KEYS) ?? lacks("SIGNING_KEYS", "Nothing can be approved. Set the secret SIGNING_KEYS."),
+    adminToken:
+      bindings.COUNTERSIGN_ADMIN_TOKEN ||
+      lacks("COUNTERSIGN_ADMIN_TOKEN", "No scope can be made. Set the secret COUNTERSIGN_ADMIN_TOKEN."),
     scopeMacKey:
-      keyOf(bindings.SCOPE_MAC_KEY) ?? lacks("SCOPE_MAC_KEY", "No API token is accepted. Set the secret SCOPE_MAC_KEY to 64 hexadecimal digits."),
+      keyOf(bindings.SCOPE_MAC_KEY) ??
+      lacks("SCOPE_MAC_KEY", "No API token is accepted. Set the secret SCOPE_MAC_KEY to 64 hexadecimal digits."),
     localHost: isLoopback(SANDBOX_URL ?? ""),
     missing,
   };
@@ -98,7 +104,10 @@ function isLoopback(url: string): boolean {
 
 /** Every call fails with what to configure. */
 function absentSandboxes(): Sandboxes {
-  const refuse = () => Promise.reject(new SandboxFailure("unreachable", "No sandbox host is configured: set SANDBOX_URL and SANDBOX_SECRET.", true));
+  const refuse = () =>
+    Promise.reject(
+      new SandboxFailure("unreachable", "No sandbox host is configured: set SANDBOX_URL and SANDBOX_SECRET.", true),
+    );
   return {
     create: refuse,
     checkout: refuse,

@@ -4,8 +4,8 @@
  */
 import type { Posted } from "../durable-objects/post.ts";
 import { agentOf, runtimeOf, senderOf } from "../durable-objects/remote.ts";
-import { recordsBatch, type RecordsBatch } from "./domain/records.ts";
 import { envelope } from "./domain/message.ts";
+import { type RecordsBatch, recordsBatch } from "./domain/records.ts";
 import { type Bindings, worldOf } from "./env.ts";
 import { createApp } from "./http/app.ts";
 import { doorPorts } from "./http/wiring.ts";
@@ -21,7 +21,8 @@ export default {
   async queue(batch, bindings): Promise<void> {
     if (batch.queue === "records") return storeRecords(batch.messages, bindings);
     if (batch.queue === "agent-messages") return deliverAll(batch.messages, bindings);
-    for (const message of batch.messages) console.warn(`${batch.queue}: given up by the queue; its sender sends it again`, message.id);
+    for (const message of batch.messages)
+      console.warn(`${batch.queue}: given up by the queue; its sender sends it again`, message.id);
     batch.ackAll();
   },
   async scheduled(_controller, bindings): Promise<void> {
@@ -83,7 +84,10 @@ async function clearSandboxes(bindings: Bindings): Promise<void> {
   const standing = await sandboxes.sandboxes();
   for (const scope of new Set(standing.map((sandbox) => sandbox.scope_id))) {
     const own = standing.filter((sandbox) => sandbox.scope_id === scope);
-    const over = await runtimeOf(bindings, scope).ownersOver(scope, own.map((sandbox) => sandbox.owner));
+    const over = await runtimeOf(bindings, scope).ownersOver(
+      scope,
+      own.map((sandbox) => sandbox.owner),
+    );
     for (const sandbox of own) if (over.includes(sandbox.owner)) await sandboxes.destroy(sandbox.id);
   }
 }
@@ -98,6 +102,9 @@ async function storeRecords(messages: readonly Message[], bindings: Bindings): P
     return;
   }
   for (const batch of batches) {
-    await senderOf(bindings, batch.object).confirmRecords({ audit: batch.audit.at(-1)?.seq ?? 0, telemetry: batch.telemetry.at(-1)?.seq ?? 0 });
+    await senderOf(bindings, batch.object).confirmRecords({
+      audit: batch.audit.at(-1)?.seq ?? 0,
+      telemetry: batch.telemetry.at(-1)?.seq ?? 0,
+    });
   }
 }

@@ -8,7 +8,8 @@ import type { Tx } from "./tx.ts";
 /** Told again while its card waits, or after a person dropped it, it asks nothing more; dead once more after it was sent again, it does. */
 export function deadLetterCard(tx: Tx, message: Message, reason: string): void {
   const task = message.task_id === null ? null : tx.rows.tasks.get(message.task_id);
-  const before = task === null ? [] : tx.rows.approvals.ofTask(task.id).filter((card) => card.message_id === message.message_id);
+  const before =
+    task === null ? [] : tx.rows.approvals.ofTask(task.id).filter((card) => card.message_id === message.message_id);
   if (before.some((card) => card.status !== "approved")) return;
   const about = { message_id: message.message_id, message_kind: message.message_kind, recipient: message.recipient };
   tx.audit("effect", message, { decision: "dead_letter", reason, details: about });
@@ -26,6 +27,12 @@ export function deadLetterCard(tx: Tx, message: Message, reason: string): void {
     facts: [`Reason: ${reason}`, `Message: ${message.message_id}`],
   };
   const { message_id, recipient } = message;
-  ask(tx, task, { cause: `${message_id}.${before.length}`, card, rule: "a dead letter is decided by a person", message_id, recipient });
+  ask(tx, task, {
+    cause: `${message_id}.${before.length}`,
+    card,
+    rule: "a dead letter is decided by a person",
+    message_id,
+    recipient,
+  });
   tx.touch(task);
 }

@@ -4,17 +4,17 @@
  */
 import { decide, stepLife } from "../../src/domain/approval.ts";
 import { parsePlan } from "../../src/domain/plan.ts";
-import { ok, type Refusal, refuse, type Result } from "../../src/domain/refusal.ts";
+import { ok, type Refusal, type Result, refuse } from "../../src/domain/refusal.ts";
 import { isFinal } from "../../src/domain/task.ts";
 import type { Subject } from "../../src/domain/token.ts";
 import type { Caller, Decision } from "../../src/domain/view.ts";
 import { approvedPlan, dispatch, itemsOf, newAttempt, resumeAttempt } from "./dispatch.ts";
 import { endAttempt } from "./ladder.ts";
 import { verify } from "./merging.ts";
-import { giveUpItem, proceed } from "./progress.ts";
 import { storePlan } from "./plans.ts";
-import { isStillTrue } from "./shown.ts";
+import { giveUpItem, proceed } from "./progress.ts";
 import type { ApprovalRow, AttemptRow, ItemRow, ScopeRows, TaskRow } from "./rows.ts";
+import { isStillTrue } from "./shown.ts";
 import { cancelTask, userMessage } from "./tasks.ts";
 import { callSubject, itemSubject, patchSubject, type VerifiedTokens } from "./tokens.ts";
 import type { Tx } from "./tx.ts";
@@ -34,7 +34,9 @@ export function subjectsOf(rows: ScopeRows, scope_id: string, card: ApprovalRow)
     }
     case "tool_call": {
       const call = card.attempt_id === null ? null : rows.calls.get(`${card.attempt_id}/${card.call_id}`);
-      return call === null || card.card.tool === null ? [] : [{ key: call.id, subject: callSubject(call, card.card.tool.workspace_tree) }];
+      return call === null || card.card.tool === null
+        ? []
+        : [{ key: call.id, subject: callSubject(call, card.card.tool.workspace_tree) }];
     }
     case "gate": {
       const attempt = card.attempt_id === null ? null : rows.attempts.get(card.attempt_id);
@@ -51,13 +53,30 @@ export interface Prepared {
   readonly verified: VerifiedTokens;
 }
 
-export function takeDecision(tx: Tx, caller: Caller, card: ApprovalRow, decision: Decision, prepared: Prepared): Result<ApprovalRow> {
+export function takeDecision(
+  tx: Tx,
+  caller: Caller,
+  card: ApprovalRow,
+  decision: Decision,
+  prepared: Prepared,
+): Result<ApprovalRow> {
   const task = tx.rows.tasks.get(card.task_id);
-  const asShown = decision.decision !== "approve" || task === null || isStillTrue(tx.rows, tx.scope.scope_id, task, card);
+  const asShown =
+    decision.decision !== "approve" || task === null || isStillTrue(tx.rows, tx.scope.scope_id, task, card);
   const possible = decide(card, decision);
-  const status = possible.ok && !asShown ? refuse("content_changed", "What is stored is not what this card shows. Deny it.", { content_hash: card.content_hash }) : possible;
+  const status =
+    possible.ok && !asShown
+      ? refuse("content_changed", "What is stored is not what this card shows. Deny it.", {
+          content_hash: card.content_hash,
+        })
+      : possible;
   if (!status.ok) {
-    tx.audit("approval", task ?? { trace_id: "" }, { actor: "user", decision: "refused", reason: status.refusal.detail, details: { approval_id: card.id, by: caller.subject } });
+    tx.audit("approval", task ?? { trace_id: "" }, {
+      actor: "user",
+      decision: "refused",
+      reason: status.refusal.detail,
+      details: { approval_id: card.id, by: caller.subject },
+    });
     return status;
   }
   const said = { decision: decision.decision, by: caller.subject, comment: decision.comment, at: tx.at };
@@ -71,7 +90,13 @@ export function takeDecision(tx: Tx, caller: Caller, card: ApprovalRow, decision
   const about = { approval_id: card.id, kind: card.kind, content_hash: card.content_hash, by: caller.subject };
   if (task === null) return ok(decided);
   tx.audit("approval", task, { actor: "user", decision: decision.decision, reason: decision.comment, details: about });
-  tx.event("approval_resolved", task, { actor: caller.subject, surfaces: ["review", "stream"], detail: inWords(card, decision), status: status.value, ...about });
+  tx.event("approval_resolved", task, {
+    actor: caller.subject,
+    surfaces: ["review", "stream"],
+    detail: inWords(card, decision),
+    status: status.value,
+    ...about,
+  });
   const scene: Scene = { tx, caller, card: decided, decision, task, prepared };
   if (isFinal(task.status)) return ok(decided);
   if (decision.decision === "approve") approved[card.kind](scene);
@@ -125,7 +150,10 @@ const approved: Record<ApprovalRow["kind"], (scene: Scene) => void> = {
     const going = tx.rows.plans.put({ ...plan, status: "approved" });
     for (const item of itemsOf(tx, going)) {
       const jws = attach(scene, item.id);
-      tx.rows.items.put({ ...item, grant: jws === null ? null : { jws, approval_id: card.id, life: "attached", void_reason: null } });
+      tx.rows.items.put({
+        ...item,
+        grant: jws === null ? null : { jws, approval_id: card.id, life: "attached", void_reason: null },
+      });
     }
     tx.rows.approvals.put({ ...card, life: attachedLife(card) });
     dispatch(tx, task);
@@ -139,7 +167,12 @@ const approved: Record<ApprovalRow["kind"], (scene: Scene) => void> = {
     if (found === null || plan === null || call === null || found.attempt.state !== "suspended") return;
     const jws = attach(scene, call.id);
     const grant = jws === null ? null : { jws, approval_id: card.id, life: "attached" as const, void_reason: null };
-    tx.rows.calls.put({ ...call, state: grant === null ? "waiting" : "allowed", tree: card.card.tool?.workspace_tree ?? null, grant });
+    tx.rows.calls.put({
+      ...call,
+      state: grant === null ? "waiting" : "allowed",
+      tree: card.card.tool?.workspace_tree ?? null,
+      grant,
+    });
     tx.rows.approvals.put({ ...card, life: attachedLife(card) });
     resumeAttempt(tx, task, plan, found.item, found.attempt);
     tx.touch(task);
@@ -157,15 +190,26 @@ const approved: Record<ApprovalRow["kind"], (scene: Scene) => void> = {
     const plan = approvedPlan(tx, task);
     const item = card.work_item_id === null ? null : tx.rows.items.get(card.work_item_id);
     if (plan !== null && item !== null) {
-      const comment = decision.comment === null || decision.comment === "" ? [] : [`A person said: ${decision.comment}`];
-      newAttempt(tx, task, plan, tx.rows.items.put({ ...item, extra: item.extra + 1, guidance: [...item.guidance, ...comment].slice(-10) }));
+      const comment =
+        decision.comment === null || decision.comment === "" ? [] : [`A person said: ${decision.comment}`];
+      newAttempt(
+        tx,
+        task,
+        plan,
+        tx.rows.items.put({ ...item, extra: item.extra + 1, guidance: [...item.guidance, ...comment].slice(-10) }),
+      );
       proceed(tx, task, prepared.verified);
       return;
     }
     const last = card.plan_id === null ? null : tx.rows.plans.get(card.plan_id);
     const reading = last === null ? null : parsePlan(last.markdown);
     if (last !== null && reading?.ok === true)
-      storePlan(tx, task, { cause: card.id, markdown: last.markdown, base_commit: last.base_commit, plan: reading.plan });
+      storePlan(tx, task, {
+        cause: card.id,
+        markdown: last.markdown,
+        base_commit: last.base_commit,
+        plan: reading.plan,
+      });
   },
   dead_letter({ tx, task, card }) {
     if (card.message_id !== null) {
@@ -187,13 +231,22 @@ const denied: Record<ApprovalRow["kind"], (scene: Scene) => void> = {
     if (decision.decision === "request_changes") {
       if (plan !== null) tx.rows.plans.put({ ...plan, status: "superseded" });
       const text = `Change the plan: ${decision.comment}`;
-      userMessage(tx, task, { cause: card.id, text, plan: null, more: { revise: true, previous_plan: card.plan_id ?? "" } });
+      userMessage(tx, task, {
+        cause: card.id,
+        text,
+        plan: null,
+        more: { revise: true, previous_plan: card.plan_id ?? "" },
+      });
       tx.touch(task);
       return;
     }
     if (plan !== null) tx.rows.plans.put({ ...plan, status: "denied" });
     const ended = tx.finish(task, "denied", { reason: decision.comment, actor: scene.caller.subject });
-    tx.status(ended, "failed", { detail: `denied: ${decision.comment ?? ""}`, attempt: null, error_code: "approval_denied" });
+    tx.status(ended, "failed", {
+      detail: `denied: ${decision.comment ?? ""}`,
+      attempt: null,
+      error_code: "approval_denied",
+    });
   },
   tool_call(scene) {
     const { tx, task, card, decision } = scene;
@@ -206,14 +259,20 @@ const denied: Record<ApprovalRow["kind"], (scene: Scene) => void> = {
     }
     if (found === null || found.attempt.state !== "suspended") return;
     const reason = `the call was denied: ${decision.comment ?? ""}`;
-    endAttempt(tx, task, found.attempt, { end: { kind: "error", error_code: "approval_denied", retryable: false }, detail: reason });
+    endAttempt(tx, task, found.attempt, {
+      end: { kind: "error", error_code: "approval_denied", retryable: false },
+      detail: reason,
+    });
   },
   gate(scene) {
     const { tx, task, decision } = scene;
     const found = attemptAndItem(scene);
     if (found === null || found.attempt.state !== "executed") return;
     const reason = `the result was not let through: ${decision.comment ?? ""}`;
-    endAttempt(tx, task, found.attempt, { end: { kind: "error", error_code: "gate_blocked", retryable: false }, detail: reason });
+    endAttempt(tx, task, found.attempt, {
+      end: { kind: "error", error_code: "gate_blocked", retryable: false },
+      detail: reason,
+    });
   },
   escalation(scene) {
     const { tx, task, card, decision, prepared } = scene;

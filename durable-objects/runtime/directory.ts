@@ -1,10 +1,10 @@
 /** What the scope knows beside its tasks: its own name, its repositories, and its agents as they last reported. */
 import { z } from "zod";
-import { hashOf } from "../../src/domain/canonical.ts";
 import { wordOf } from "../../src/domain/agent.ts";
+import { hashOf } from "../../src/domain/canonical.ts";
 import { partyOf } from "../../src/domain/message.ts";
 import { defaultPolicy, type Policy, policySchema } from "../../src/domain/policy.ts";
-import { type Result, ok, refuse } from "../../src/domain/refusal.ts";
+import { ok, type Result, refuse } from "../../src/domain/refusal.ts";
 import { agentView, repoView } from "../../src/domain/view.ts";
 import type { AgentReport } from "../agent-self.ts";
 import type { Sql } from "../sql.ts";
@@ -34,18 +34,29 @@ export class Directory {
     return row === null ? null : self.parse(JSON.parse(row.doc));
   }
   init(given: { scope_id: string; name: string }, now: number): void {
-    this.#sql.run("INSERT OR IGNORE INTO scope (one, doc) VALUES (1, ?)", JSON.stringify({ scope_id: given.scope_id, name: given.name }));
-    this.#sql.run("INSERT OR IGNORE INTO policy (version, doc, at) VALUES (1, ?, ?)", JSON.stringify(defaultPolicy), now);
+    this.#sql.run(
+      "INSERT OR IGNORE INTO scope (one, doc) VALUES (1, ?)",
+      JSON.stringify({ scope_id: given.scope_id, name: given.name }),
+    );
+    this.#sql.run(
+      "INSERT OR IGNORE INTO policy (version, doc, at) VALUES (1, ?, ?)",
+      JSON.stringify(defaultPolicy),
+      now,
+    );
     for (const name of firstAgents) this.addAgent(name);
   }
   policy(): { version: number; policy: Policy; policy_hash: string } {
-    const row = this.#sql.one<{ version: number; doc: string }>("SELECT version, doc FROM policy ORDER BY version DESC LIMIT 1");
+    const row = this.#sql.one<{ version: number; doc: string }>(
+      "SELECT version, doc FROM policy ORDER BY version DESC LIMIT 1",
+    );
     const policy = row === null ? defaultPolicy : policySchema.parse(JSON.parse(row.doc));
     return { version: row?.version ?? 0, policy, policy_hash: hashOf(policy) };
   }
 
   repos(): RepoView[] {
-    return this.#sql.all<{ doc: string }>("SELECT doc FROM repos ORDER BY url").map((row) => repoView.parse(JSON.parse(row.doc)));
+    return this.#sql
+      .all<{ doc: string }>("SELECT doc FROM repos ORDER BY url")
+      .map((row) => repoView.parse(JSON.parse(row.doc)));
   }
   hasRepo(url: string): boolean {
     return this.#sql.one("SELECT 1 AS found FROM repos WHERE url = ?", url) !== null;
@@ -63,7 +74,9 @@ export class Directory {
   }
 
   agents(): AgentView[] {
-    return this.#sql.all<{ doc: string }>("SELECT doc FROM agents ORDER BY rowid").map((row) => agentView.parse(JSON.parse(row.doc)));
+    return this.#sql
+      .all<{ doc: string }>("SELECT doc FROM agents ORDER BY rowid")
+      .map((row) => agentView.parse(JSON.parse(row.doc)));
   }
   agent(name: string): AgentView | null {
     return this.agents().find((each) => each.name === name) ?? null;
@@ -71,19 +84,50 @@ export class Directory {
   addAgent(name: string): void {
     const party = partyOf(name);
     const role = party === "proxy" || party === "planner" || party === "verifier" ? party : "executor";
-    const view: AgentView = { name, role, state: "idle", activity: null, word: wordOf("idle", null), current: null, last_seen: null };
-    this.#sql.run("INSERT OR IGNORE INTO agents (name, version, heard_move, doc) VALUES (?, 0, 0, ?)", name, JSON.stringify(view));
+    const view: AgentView = {
+      name,
+      role,
+      state: "idle",
+      activity: null,
+      word: wordOf("idle", null),
+      current: null,
+      last_seen: null,
+    };
+    this.#sql.run(
+      "INSERT OR IGNORE INTO agents (name, version, heard_move, doc) VALUES (?, 0, 0, ?)",
+      name,
+      JSON.stringify(view),
+    );
   }
   /** Takes a report; null when a newer one came before. `moves` are the ones not heard of yet. */
-  report(report: AgentReport, now: number): { before: AgentView; after: AgentView; moves: AgentReport["moves"] } | null {
-    const row = this.#sql.one<{ version: number; heard_move: number; doc: string }>("SELECT version, heard_move, doc FROM agents WHERE name = ?", report.name);
+  report(
+    report: AgentReport,
+    now: number,
+  ): { before: AgentView; after: AgentView; moves: AgentReport["moves"] } | null {
+    const row = this.#sql.one<{ version: number; heard_move: number; doc: string }>(
+      "SELECT version, heard_move, doc FROM agents WHERE name = ?",
+      report.name,
+    );
     if (row === null || report.version <= row.version) return null;
     const before = agentView.parse(JSON.parse(row.doc));
     const { state, activity, current } = report;
-    const after = { ...before, state, activity, current, word: wordOf(state, activity), last_seen: new Date(now).toISOString() };
+    const after = {
+      ...before,
+      state,
+      activity,
+      current,
+      word: wordOf(state, activity),
+      last_seen: new Date(now).toISOString(),
+    };
     const moves = report.moves.filter((move) => move.seq > row.heard_move);
     const heard = moves.at(-1)?.seq ?? row.heard_move;
-    this.#sql.run("UPDATE agents SET version = ?, heard_move = ?, doc = ? WHERE name = ?", report.version, heard, JSON.stringify(after), report.name);
+    this.#sql.run(
+      "UPDATE agents SET version = ?, heard_move = ?, doc = ? WHERE name = ?",
+      report.version,
+      heard,
+      JSON.stringify(after),
+      report.name,
+    );
     return { before, after, moves };
   }
 }

@@ -29,16 +29,23 @@ export function dispatch(tx: Tx, task: TaskRow): void {
     const item = byId.get(id);
     if (item === undefined || item.outcome === "failed" || item.outcome === "blocked") return "failed" as const;
     if (item.outcome === "done") return "done" as const;
-    return attempts.some((attempt) => attempt.work_item_id === item.id && !isOver(attempt)) || isAsked(tx, item) ? ("running" as const) : ("open" as const);
+    return attempts.some((attempt) => attempt.work_item_id === item.id && !isOver(attempt)) || isAsked(tx, item)
+      ? ("running" as const)
+      : ("open" as const);
   };
-  for (const spec of readyItems(items.map((item) => item.spec), progress)) {
+  for (const spec of readyItems(
+    items.map((item) => item.spec),
+    progress,
+  )) {
     const item = byId.get(spec.id);
     if (item !== undefined) newAttempt(tx, task, plan, item);
   }
 }
 /** An item that waits for a person's answer does not start by itself. */
 function isAsked(tx: Tx, item: ItemRow): boolean {
-  return tx.rows.approvals.ofTask(item.task_id).some((card) => card.status === "pending" && card.work_item_id === item.id);
+  return tx.rows.approvals
+    .ofTask(item.task_id)
+    .some((card) => card.status === "pending" && card.work_item_id === item.id);
 }
 
 export function newAttempt(tx: Tx, task: TaskRow, plan: PlanRow, item: ItemRow): AttemptRow {
@@ -75,7 +82,13 @@ export function newAttempt(tx: Tx, task: TaskRow, plan: PlanRow, item: ItemRow):
 export function resumeAttempt(tx: Tx, task: TaskRow, plan: PlanRow, item: ItemRow, attempt: AttemptRow): void {
   const entry = attempt.entry + 1;
   const message_id = derivedId(attempt.id, "execution_request", entry);
-  request(tx, task, plan, item, tx.rows.attempts.put({ ...attempt, entry, message_id, state: "due", agent: null, lease: null }));
+  request(
+    tx,
+    task,
+    plan,
+    item,
+    tx.rows.attempts.put({ ...attempt, entry, message_id, state: "due", agent: null, lease: null }),
+  );
 }
 
 function request(tx: Tx, task: TaskRow, plan: PlanRow, item: ItemRow, attempt: AttemptRow): void {
@@ -126,6 +139,10 @@ export const sandboxLimits = {
 export function failItem(tx: Tx, plan: PlanRow, item: ItemRow): void {
   tx.rows.items.put({ ...item, outcome: "failed" });
   const items = itemsOf(tx, plan);
-  const blocked = blockedBy(items.map((each) => each.spec), item.spec.id);
-  for (const each of items) if (blocked.includes(each.spec.id) && each.outcome === "open") tx.rows.items.put({ ...each, outcome: "blocked" });
+  const blocked = blockedBy(
+    items.map((each) => each.spec),
+    item.spec.id,
+  );
+  for (const each of items)
+    if (blocked.includes(each.spec.id) && each.outcome === "open") tx.rows.items.put({ ...each, outcome: "blocked" });
 }

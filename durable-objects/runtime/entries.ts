@@ -21,12 +21,17 @@ import type { Tx } from "./tx.ts";
  */
 export function claim(tx: Tx, agent: string, lease_id: () => string): Lease | null {
   for (let tried = 0; tried < 50; tried++) {
-    const { lease, facts } = tx.stores.queue.lease("executor_queue", { holder: agent, lease_id: lease_id(), lease_ms: limits.lease_ms }, tx.now);
+    const { lease, facts } = tx.stores.queue.lease(
+      "executor_queue",
+      { holder: agent, lease_id: lease_id(), lease_ms: limits.lease_ms },
+      tx.now,
+    );
     tx.facts(facts);
     if (lease === null) return null;
     const attempt = attemptOf(tx, lease);
     if (attempt?.state === "due") return lease;
-    const repeated = attempt?.state === "running" && attempt.lease?.lease_id === lease.lease_id && attempt.lease.epoch === lease.epoch;
+    const repeated =
+      attempt?.state === "running" && attempt.lease?.lease_id === lease.lease_id && attempt.lease.epoch === lease.epoch;
     if (repeated) return lease;
     const acked = tx.stores.queue.ack(lease, tx.now);
     if (acked.ok) tx.facts(acked.value);
@@ -51,7 +56,9 @@ function attemptOf(tx: Tx, lease: Pick<Lease, "message">): AttemptRow | null {
   return attempt?.message_id === lease.message.message_id ? attempt : null;
 }
 
-type Standing = { readonly ok: true; readonly task: TaskRow; readonly item: ItemRow; readonly attempt: AttemptRow } | { readonly ok: false; readonly entry: Entry };
+type Standing =
+  | { readonly ok: true; readonly task: TaskRow; readonly item: ItemRow; readonly attempt: AttemptRow }
+  | { readonly ok: false; readonly entry: Entry };
 
 /** Whether the caller is still the one who runs this attempt. */
 function standing(tx: Tx, ref: AttemptRef): Standing {
@@ -61,9 +68,15 @@ function standing(tx: Tx, ref: AttemptRef): Standing {
   const item = attempt === null ? null : tx.rows.items.get(attempt.work_item_id);
   if (attempt === null || task === null || item === null) return stale("no such attempt");
   const lease = tx.stores.queue.leaseById(ref.lease_id, tx.now);
-  if (lease === null || lease.epoch !== ref.epoch || lease.holder !== ref.agent || lease.message.message_id !== attempt.message_id)
+  if (
+    lease === null ||
+    lease.epoch !== ref.epoch ||
+    lease.holder !== ref.agent ||
+    lease.message.message_id !== attempt.message_id
+  )
     return stale("the lease is no longer yours");
-  if (attempt.entry !== ref.entry || (attempt.state !== "due" && attempt.state !== "running")) return stale(`the attempt is ${attempt.state}`);
+  if (attempt.entry !== ref.entry || (attempt.state !== "due" && attempt.state !== "running"))
+    return stale(`the attempt is ${attempt.state}`);
   if (isFinal(task.status)) return stale(`the task is ${task.status}`);
   return { ok: true, task, item, attempt };
 }
@@ -89,7 +102,10 @@ export function begin(tx: Tx, ref: AttemptRef, verified: VerifiedTokens): Entry 
   const now = tx.rows.items.get(item.id) ?? item;
   tx.rows.items.put({ ...now, state: "hooked" });
   const about = { work_item_id: item.id, attempt_id: attempt.id, attempt_number: attempt.number, agent: ref.agent };
-  tx.audit("transition", task, { decision: attempt.entry === 0 ? "attempt_started" : "attempt_resumed", details: about });
+  tx.audit("transition", task, {
+    decision: attempt.entry === 0 ? "attempt_started" : "attempt_resumed",
+    details: about,
+  });
   tx.event("task_execution_start", task, { actor: ref.agent, detail: item.spec.title, ...about });
   const touched = tx.touch(task);
   tx.status(touched, "running", { detail: item.spec.title, attempt: running });
@@ -109,12 +125,17 @@ export function authorize(tx: Tx, ref: AttemptRef, call: ToolCall, verified: Ver
     return { answer: "refused", error_code: "gate_blocked", reason: `this call is ${known.state}` };
   const refused = checkItem(tx, "tool_call", task, item, verified);
   if (refused !== null) return { answer: "refused", error_code: "gate_blocked", reason: refused };
-  if (known?.state === "allowed") return useAllowed(tx, task, known, call, verified);
+  if (known?.state === "allowed") return spendAllowed(tx, task, known, call, verified);
   if (known?.state === "intent") return { answer: "run" };
   const resolution = resolve(
     tx.scope.policy,
     { tool: call.tool, args: argumentsOf(call) },
-    { role: "crew", taint: task.taint, holds_secret: item.spec.allow.secrets.length > 0, token: { allow: item.spec.allow, steps: item.spec.steps } },
+    {
+      role: "crew",
+      taint: task.taint,
+      holds_secret: item.spec.allow.secrets.length > 0,
+      token: { allow: item.spec.allow, steps: item.spec.steps },
+    },
   );
   const state = resolution.decision === "run" ? "intent" : resolution.decision === "ask" ? "waiting" : "refused";
   const row: CallRow = {
@@ -137,13 +158,18 @@ export function authorize(tx: Tx, ref: AttemptRef, call: ToolCall, verified: Ver
     tx.audit("effect", task, { decision: "intent", reason: resolution.reason, details });
     return { answer: "run" };
   }
-  tx.audit("gate_block", task, { actor: "gate_runner", decision: resolution.decision, reason: resolution.reason, details });
+  tx.audit("gate_block", task, {
+    actor: "gate_runner",
+    decision: resolution.decision,
+    reason: resolution.reason,
+    details,
+  });
   if (resolution.decision === "ask") return { answer: "wait" };
   return { answer: "refused", error_code: "gate_blocked", reason: `${resolution.rule}: ${resolution.reason}` };
 }
 
 /** A person allowed exactly this call in exactly this workspace: it runs once, or not at all. */
-function useAllowed(tx: Tx, task: TaskRow, known: CallRow, call: ToolCall, verified: VerifiedTokens): Authorization {
+function spendAllowed(tx: Tx, task: TaskRow, known: CallRow, call: ToolCall, verified: VerifiedTokens): Authorization {
   const read = known.grant === null || !verified.has(known.grant.jws) ? null : readJws(known.grant.jws);
   const reason =
     read === null
@@ -153,7 +179,12 @@ function useAllowed(tx: Tx, task: TaskRow, known: CallRow, call: ToolCall, verif
           { scope: tx.scope.scope_id, task: task.id, subject: callSubject(known, call.tree ?? "") },
           tx.now,
         );
-  const details = { attempt_id: known.attempt_id, call_id: known.call_id, tool: known.tool, approval_id: known.grant?.approval_id ?? null };
+  const details = {
+    attempt_id: known.attempt_id,
+    call_id: known.call_id,
+    tool: known.tool,
+    approval_id: known.grant?.approval_id ?? null,
+  };
   tx.audit("check", task, { actor: "approval_engine", decision: reason === null ? "valid" : "void", reason, details });
   if (reason === null && known.grant !== null) {
     tx.rows.calls.put({ ...known, state: "intent", grant: { ...known.grant, life: "executed" } });

@@ -45,7 +45,13 @@ export function endAttempt(tx: Tx, task: TaskRow, attempt: AttemptRow, how: { en
     uncounted: item.uncounted + (step.counted ? 0 : 1),
     guidance: [...item.guidance, `Attempt ${attempt.number} ended: ${how.detail}`].slice(-10),
   });
-  const about = { work_item_id: item.id, attempt_id: attempt.id, attempt_number: attempt.number, rung: step.next, skipped: [...step.skipped] };
+  const about = {
+    work_item_id: item.id,
+    attempt_id: attempt.id,
+    attempt_number: attempt.number,
+    rung: step.next,
+    skipped: [...step.skipped],
+  };
   tx.audit("transition", task, { decision: `attempt_${ended.state}`, reason: how.detail, details: about });
   const type = step.error_code === "timeout" ? "task_execution_timeout" : "task_execution_failed";
   tx.event(type, task, { surfaces: ["stream", "activity"], detail: how.detail, error_code: step.error_code, ...about });
@@ -57,7 +63,14 @@ export function endAttempt(tx: Tx, task: TaskRow, attempt: AttemptRow, how: { en
   escalate(tx, task, told, ended, step.skipped, step.error_code ?? "tool_failure");
 }
 
-function escalate(tx: Tx, task: TaskRow, item: ItemRow, attempt: AttemptRow, skipped: readonly string[], error_code: ErrorCode): void {
+function escalate(
+  tx: Tx,
+  task: TaskRow,
+  item: ItemRow,
+  attempt: AttemptRow,
+  skipped: readonly string[],
+  error_code: ErrorCode,
+): void {
   const card: Card = {
     ...emptyCard({
       kind: "escalation",
@@ -71,7 +84,13 @@ function escalate(tx: Tx, task: TaskRow, item: ItemRow, attempt: AttemptRow, ski
     base_commit: attempt.baseline,
     facts: [...item.guidance, ...skipped],
   };
-  ask(tx, task, { cause: `${attempt.id}/escalate`, card, rule: "no rung of the ladder is left", work_item_id: item.id, attempt_id: attempt.id });
+  ask(tx, task, {
+    cause: `${attempt.id}/escalate`,
+    card,
+    rule: "no rung of the ladder is left",
+    work_item_id: item.id,
+    attempt_id: attempt.id,
+  });
   const touched = tx.touch(task);
   tx.status(touched, "stuck", { detail: attempt.detail ?? "", attempt, error_code });
 }

@@ -51,7 +51,10 @@ export function verify(tx: Tx, task: TaskRow, item: ItemRow, attempt: AttemptRow
     parent,
     patch_key: patch.key,
     protect: [...item.spec.protect],
-    checks: item.spec.verify === "none" ? [] : item.spec.verify.map((check) => ({ run: [...check.run], timeout_s: check.timeout_s })),
+    checks:
+      item.spec.verify === "none"
+        ? []
+        : item.spec.verify.map((check) => ({ run: [...check.run], timeout_s: check.timeout_s })),
     at_s: Math.floor(tx.now / 1000),
     repo: task.repo,
     baseline: attempt.baseline,
@@ -68,7 +71,10 @@ function commitMessage(task: TaskRow, item: ItemRow): string {
   return `${item.spec.title}\n\nTask: ${task.id}\nWork-item: ${item.id}\nItem-hash: ${item.item_hash}`;
 }
 function blocked(tx: Tx, task: TaskRow, attempt: AttemptRow, reason: string): void {
-  endAttempt(tx, task, attempt, { end: { kind: "error", error_code: "gate_blocked", retryable: false }, detail: reason });
+  endAttempt(tx, task, attempt, {
+    end: { kind: "error", error_code: "gate_blocked", retryable: false },
+    detail: reason,
+  });
 }
 
 /** Takes a `verification_result`. */
@@ -82,20 +88,39 @@ export function acceptVerification(tx: Tx, message: Message, verified: VerifiedT
   const current = attempt?.state === "verifying" || attempt?.state === "merging";
   if (row?.state !== "open" || attempt === null || task === null || item === null || !current) {
     const details = { verification_id: result.verification_id };
-    tx.audit("effect", message, { actor: "verification_runner", decision: "stale_result", reason: "nobody waits for it any more", details });
+    tx.audit("effect", message, {
+      actor: "verification_runner",
+      decision: "stale_result",
+      reason: "nobody waits for it any more",
+      details,
+    });
     return;
   }
   const { verdict, detail, checks, commit } = result;
   tx.rows.verifications.put({ ...row, state: "done", verdict, detail, checks, commit });
-  const about = { work_item_id: item.id, attempt_id: attempt.id, attempt_number: attempt.number, verification_id: row.id, verdict };
+  const about = {
+    work_item_id: item.id,
+    attempt_id: attempt.id,
+    attempt_number: attempt.number,
+    verification_id: row.id,
+    verdict,
+  };
   tx.event("verification_result", task, { actor: "verifier", detail, ...about });
-  tx.audit("effect", task, { actor: "verification_runner", decision: verdict, reason: detail, details: { ...about, checks: checks.length, commit } });
+  tx.audit("effect", task, {
+    actor: "verification_runner",
+    decision: verdict,
+    reason: detail,
+    details: { ...about, checks: checks.length, commit },
+  });
   if (verdict === "pass" && commit !== null && result.bundle_key !== null) {
     merge(tx, task, item, attempt, { parent: row.parent, commit, bundle_key: result.bundle_key }, verified);
     return;
   }
   const conflict = result.conflicts.length > 0;
-  endAttempt(tx, task, attempt, { end: conflict ? { kind: "conflict" } : { kind: "verdict", verdict: verdict === "pass" ? "infra_error" : verdict }, detail });
+  endAttempt(tx, task, attempt, {
+    end: conflict ? { kind: "conflict" } : { kind: "verdict", verdict: verdict === "pass" ? "infra_error" : verdict },
+    detail,
+  });
 }
 
 /** Moves the branch's row to the verified commit, or has the candidate built again on where the branch is now. */
@@ -112,7 +137,11 @@ function merge(
   const tip = task.tip?.commit ?? plan.base_commit;
   const about = { work_item_id: item.id, attempt_id: attempt.id, commit: candidate.commit, parent: candidate.parent };
   if (tip !== candidate.parent) {
-    tx.audit("merge", task, { decision: "rebuild", reason: "the branch moved since the candidate was built", details: { ...about, tip } });
+    tx.audit("merge", task, {
+      decision: "rebuild",
+      reason: "the branch moved since the candidate was built",
+      details: { ...about, tip },
+    });
     return verify(tx, task, item, attempt, verified);
   }
   const refused = checkItem(tx, "merge", task, item, verified);
@@ -120,7 +149,12 @@ function merge(
   const merged = { ...task, tip: { commit: candidate.commit, bundle_key: candidate.bundle_key } };
   tx.rows.attempts.put({ ...attempt, state: "done", ended_at: tx.at });
   const checked = tx.rows.items.get(item.id) ?? item;
-  tx.rows.items.put({ ...checked, state: "done", outcome: "done", grant: checked.grant === null ? null : { ...checked.grant, life: "executed" } });
+  tx.rows.items.put({
+    ...checked,
+    state: "done",
+    outcome: "done",
+    grant: checked.grant === null ? null : { ...checked.grant, life: "executed" },
+  });
   tx.audit("merge", task, { decision: "merged", details: about });
   tx.event("merge_result", task, { detail: item.spec.title, ...about });
   proceed(tx, tx.touch(merged), verified);

@@ -5,8 +5,7 @@
 import { cardTitle, emptyCard } from "../../src/domain/approval.ts";
 import { patchVerdict } from "../../src/domain/grant.ts";
 import type { Message } from "../../src/domain/message.ts";
-import { executionResult, type ExecutionResult } from "../../src/domain/result.ts";
-import { isFinal } from "../../src/domain/task.ts";
+import { type ExecutionResult, executionResult } from "../../src/domain/result.ts";
 import type { Card } from "../../src/domain/view.ts";
 import { endAttempt } from "./ladder.ts";
 import { verify } from "./merging.ts";
@@ -22,10 +21,18 @@ export function acceptResult(tx: Tx, message: Message, verified: VerifiedTokens)
   const task = attempt === null ? null : tx.rows.tasks.get(attempt.task_id);
   const item = attempt === null ? null : tx.rows.items.get(attempt.work_item_id);
   const current =
-    attempt?.state === "running" && attempt.entry === result.entry && attempt.lease?.lease_id === result.lease_id && attempt.lease.epoch === result.epoch;
+    attempt?.state === "running" &&
+    attempt.entry === result.entry &&
+    attempt.lease?.lease_id === result.lease_id &&
+    attempt.lease.epoch === result.epoch;
   if (attempt === null || task === null || item === null || !current || message.sender !== attempt.agent) {
     const details = { attempt_id: result.attempt_id, entry: result.entry, epoch: result.epoch };
-    tx.audit("effect", message, { actor: "executor", decision: "stale_result", reason: "the attempt has gone on without it", details });
+    tx.audit("effect", message, {
+      actor: "executor",
+      decision: "stale_result",
+      reason: "the attempt has gone on without it",
+      details,
+    });
     return;
   }
   const acked = tx.stores.queue.ack({ lease_id: result.lease_id, epoch: result.epoch }, tx.now);
@@ -41,20 +48,34 @@ export function acceptResult(tx: Tx, message: Message, verified: VerifiedTokens)
       return suspend(tx, task, item, freed, result);
     case "finished":
       if (result.success && result.patch !== null) {
-        tx.event("task_execution_complete", task, { actor: message.sender, detail: `${result.patch.files.length} files changed`, ...about });
+        tx.event("task_execution_complete", task, {
+          actor: message.sender,
+          detail: `${result.patch.files.length} files changed`,
+          ...about,
+        });
         return holdToGrant(tx, task, item, { ...freed, patch: result.patch, detail: message.content }, verified);
       }
-      return endAttempt(tx, task, { ...freed, patch: result.patch }, {
-        end: { kind: "error", error_code: message.error_code ?? "tool_failure", retryable: message.retryable ?? false },
-        detail: message.content,
-      });
+      return endAttempt(
+        tx,
+        task,
+        { ...freed, patch: result.patch },
+        {
+          end: {
+            kind: "error",
+            error_code: message.error_code ?? "tool_failure",
+            retryable: message.retryable ?? false,
+          },
+          detail: message.content,
+        },
+      );
   }
 }
 
 /** What an attempt waits for while a person is asked about one call: a card bound to the workspace as it was stored. */
 function suspend(tx: Tx, task: TaskRow, item: ItemRow, attempt: AttemptRow, result: ExecutionResult): void {
   const { suspension } = result;
-  if (suspension === null) return endAttempt(tx, task, attempt, { end: { kind: "crashed" }, detail: "it stopped without saying why" });
+  if (suspension === null)
+    return endAttempt(tx, task, attempt, { end: { kind: "crashed" }, detail: "it stopped without saying why" });
   tx.rows.attempts.put({ ...attempt, state: "suspended", suspension });
   const call = tx.rows.calls.get(`${attempt.id}/${suspension.call_id}`);
   const card: Card = {
@@ -69,7 +90,10 @@ function suspend(tx: Tx, task: TaskRow, item: ItemRow, attempt: AttemptRow, resu
     }),
     base_commit: attempt.baseline,
     tool: { name: suspension.tool, arguments: suspension.arguments, workspace_tree: suspension.tree },
-    facts: [`Work item: ${item.spec.title}`, `Attempt ${attempt.number}, step ${suspension.step + 1} of ${item.spec.steps.length}`],
+    facts: [
+      `Work item: ${item.spec.title}`,
+      `Attempt ${attempt.number}, step ${suspension.step + 1} of ${item.spec.steps.length}`,
+    ],
   };
   ask(tx, task, {
     cause: `${attempt.id}/${attempt.entry}/${suspension.call_id}`,
@@ -79,7 +103,12 @@ function suspend(tx: Tx, task: TaskRow, item: ItemRow, attempt: AttemptRow, resu
     attempt_id: attempt.id,
     call_id: suspension.call_id,
   });
-  tx.event("tool_approval_pending", task, { surfaces: ["review"], detail: card.title, attempt_id: attempt.id, tool_name: suspension.tool });
+  tx.event("tool_approval_pending", task, {
+    surfaces: ["review"],
+    detail: card.title,
+    attempt_id: attempt.id,
+    tool_name: suspension.tool,
+  });
   tx.touch(task);
 }
 
@@ -103,10 +132,20 @@ function holdToGrant(tx: Tx, task: TaskRow, item: ItemRow, attempt: AttemptRow, 
       requested_by: attempt.agent ?? "executor",
     }),
     base_commit: attempt.baseline,
-    tool: { name: "patch", arguments: JSON.stringify(attempt.patch?.files ?? []), workspace_tree: attempt.patch?.tree ?? "" },
+    tool: {
+      name: "patch",
+      arguments: JSON.stringify(attempt.patch?.files ?? []),
+      workspace_tree: attempt.patch?.tree ?? "",
+    },
     facts,
   };
-  ask(tx, task, { cause: `${attempt.id}/gate`, card, rule: "patch_held_to_grant", work_item_id: item.id, attempt_id: attempt.id });
+  ask(tx, task, {
+    cause: `${attempt.id}/gate`,
+    card,
+    rule: "patch_held_to_grant",
+    work_item_id: item.id,
+    attempt_id: attempt.id,
+  });
   const touched = tx.touch(task);
   tx.status(touched, "blocked", { detail: reason, attempt, error_code: "gate_blocked" });
 }

@@ -1,15 +1,16 @@
 /**
  * A plan that arrived: held to its rules, stored as the exact bytes it came in, and put before a person. [PLAN-R*]
  */
+
+import { planResult } from "../../src/agents/planner.ts";
 import { cardTitle, emptyCard } from "../../src/domain/approval.ts";
 import { sha256Hex } from "../../src/domain/canonical.ts";
 import { derivedId } from "../../src/domain/ids.ts";
 import type { Message } from "../../src/domain/message.ts";
-import { parsePlan, type Plan } from "../../src/domain/plan.ts";
+import { type Plan, parsePlan } from "../../src/domain/plan.ts";
 import { isFinal } from "../../src/domain/task.ts";
 import { contentHash } from "../../src/domain/token.ts";
 import type { Card } from "../../src/domain/view.ts";
-import { planResult } from "../../src/agents/planner.ts";
 import type { ApprovalRow, ItemRow, PlanRow, TaskRow } from "./rows.ts";
 import { itemSubject } from "./tokens.ts";
 import type { Tx } from "./tx.ts";
@@ -25,7 +26,12 @@ export function acceptPlan(tx: Tx, task: TaskRow, message: Message): void {
     tx.finish(task, "failed", { reason: `The plan that came back is not valid: ${first}`, error_code: "tool_failure" });
     return;
   }
-  storePlan(tx, task, { cause: message.message_id, markdown: message.plan_markdown, base_commit: payload.data.base_commit, plan: plan.plan });
+  storePlan(tx, task, {
+    cause: message.message_id,
+    markdown: message.plan_markdown,
+    base_commit: payload.data.base_commit,
+    plan: plan.plan,
+  });
 }
 
 /** Puts a plan in review. An earlier version, its card and its tokens give way to it. */
@@ -37,7 +43,8 @@ export function storePlan(
   const { rows } = tx;
   const earlier = rows.plans.ofTask(task.id);
   for (const plan of earlier) if (plan.status === "in_review") rows.plans.put({ ...plan, status: "superseded" });
-  for (const card of rows.approvals.ofTask(task.id)) if (card.status === "pending") tx.supersede(card, "a newer plan came");
+  for (const card of rows.approvals.ofTask(task.id))
+    if (card.status === "pending") tx.supersede(card, "a newer plan came");
 
   const { plan } = given;
   const id = `p${derivedId(given.cause, "plan", 0).slice(0, 15)}`;
@@ -77,7 +84,12 @@ export function storePlan(
     return rows.items.put({ ...item, item_hash: subject.type === "work_item" ? subject.item_hash : "" });
   });
   tx.event("plan_ready", task, { surfaces: ["review"], detail: plan.title, plan_id: id, version: stored.version });
-  ask(tx, routed, { cause: given.cause, card: planCard(tx, routed, stored, plan, items), rule: "plans are approved by a person", plan_id: id });
+  ask(tx, routed, {
+    cause: given.cause,
+    card: planCard(tx, routed, stored, plan, items),
+    rule: "plans are approved by a person",
+    plan_id: id,
+  });
   tx.touch(routed);
 }
 
@@ -87,7 +99,10 @@ function planFailed(tx: Tx, task: TaskRow, message: Message): void {
     tx.finish(task, "failed", { reason: message.content, error_code: message.error_code ?? "tool_failure" });
     return;
   }
-  const changes = tx.rows.approvals.ofTask(task.id).findLast((card) => card.kind === "plan")?.decisions.at(-1)?.comment;
+  const changes = tx.rows.approvals
+    .ofTask(task.id)
+    .findLast((card) => card.kind === "plan")
+    ?.decisions.at(-1)?.comment;
   const card: Card = {
     ...emptyCard({
       kind: "escalation",
@@ -146,7 +161,9 @@ function planCard(tx: Tx, task: TaskRow, stored: PlanRow, plan: Plan, items: rea
 export function ask(
   tx: Tx,
   task: TaskRow,
-  asked: { cause: string; card: Card; rule: string } & Partial<Pick<ApprovalRow, "plan_id" | "work_item_id" | "attempt_id" | "call_id" | "message_id" | "recipient">>,
+  asked: { cause: string; card: Card; rule: string } & Partial<
+    Pick<ApprovalRow, "plan_id" | "work_item_id" | "attempt_id" | "call_id" | "message_id" | "recipient">
+  >,
 ): ApprovalRow {
   const { card } = asked;
   const id = `a${derivedId(asked.cause, `card:${card.kind}`, 0).slice(0, 15)}`;

@@ -14,12 +14,18 @@ export function proceed(tx: Tx, task: TaskRow, verified: VerifiedTokens): void {
   const items = itemsOf(tx, plan);
   if (items.every((item) => item.outcome === "done")) return publish(tx, task, verified);
   const failed = items.find((item) => item.outcome === "failed");
-  const busy = tx.rows.attempts.ofTask(task.id).some((attempt) => isOpen(attempt) || attempt.state === "suspended" || attempt.state === "executed");
+  const busy = tx.rows.attempts
+    .ofTask(task.id)
+    .some((attempt) => isOpen(attempt) || attempt.state === "suspended" || attempt.state === "executed");
   if (failed !== undefined && !busy) {
     const last = tx.rows.attempts.ofTask(task.id).findLast((attempt) => attempt.work_item_id === failed.id);
     const reason = `${failed.spec.title}: ${last?.detail ?? "failed"}`;
     const ended = tx.finish(task, "failed", { reason, error_code: last?.error_code ?? "tool_failure" });
-    tx.status(ended, "failed", { detail: reason, attempt: last ?? null, error_code: last?.error_code ?? "tool_failure" });
+    tx.status(ended, "failed", {
+      detail: reason,
+      attempt: last ?? null,
+      error_code: last?.error_code ?? "tool_failure",
+    });
     return;
   }
   tx.touch(task);

@@ -14,7 +14,13 @@ import type { Tx } from "./tx.ts";
 const maxPublishTries = 5;
 
 /** Asks the verifier; the attempt is null for what concerns the whole task. */
-export function requestVerification(tx: Tx, task: TaskRow, cause: string, order: VerificationOrder, attempt: AttemptRow | null): void {
+export function requestVerification(
+  tx: Tx,
+  task: TaskRow,
+  cause: string,
+  order: VerificationOrder,
+  attempt: AttemptRow | null,
+): void {
   tx.send(
     tx.message(task, cause, {
       message_kind: "verification_request",
@@ -33,7 +39,12 @@ export function publish(tx: Tx, task: TaskRow, verified: VerifiedTokens): void {
   if (plan === null || task.tip === null || task.publishing !== null) return;
   const refused = changedSince(tx, task, plan, verified);
   if (refused !== null) {
-    tx.audit("gate_block", task, { actor: "gate_runner", decision: "blocked", reason: refused, details: { entry: "publish" } });
+    tx.audit("gate_block", task, {
+      actor: "gate_runner",
+      decision: "blocked",
+      reason: refused,
+      details: { entry: "publish" },
+    });
     tx.finish(task, "failed", { reason: `Not published: ${refused}`, error_code: "gate_blocked" });
     return;
   }
@@ -63,14 +74,21 @@ function changedSince(tx: Tx, task: TaskRow, plan: PlanRow, verified: VerifiedTo
 
 export function published(tx: Tx, message: Message, result: Extract<VerificationResult, { stage: "publish" }>): void {
   const task = message.task_id === null ? null : tx.rows.tasks.get(message.task_id);
-  if (task === null || isFinal(task.status) || task.publishing?.verification_id !== result.verification_id || task.tip === null) return;
+  if (
+    task === null ||
+    isFinal(task.status) ||
+    task.publishing?.verification_id !== result.verification_id ||
+    task.tip === null
+  )
+    return;
   if (result.ok) {
     const done = tx.finish({ ...task, published: task.tip.commit }, "done", { reason: null });
     tx.status(done, "done", { detail: `${task.title} is on branch ${task.branch}.`, attempt: null });
     return;
   }
   const tries = task.publishing.tries + 1;
-  if (result.retryable && tries < maxPublishTries) return sendPublish(tx, { ...task, publishing: null }, task.tip, tries);
+  if (result.retryable && tries < maxPublishTries)
+    return sendPublish(tx, { ...task, publishing: null }, task.tip, tries);
   const reason = `The branch could not be published: ${result.detail}`;
   const ended = tx.finish(task, "failed", { reason, error_code: "tool_failure" });
   tx.status(ended, "failed", { detail: reason, attempt: null, error_code: "tool_failure" });

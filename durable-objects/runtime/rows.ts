@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { lifeStates } from "../../src/domain/approval.ts";
 import { errorCode, taint } from "../../src/domain/message.ts";
+import { environment, planItem } from "../../src/domain/plan-shape.ts";
 import { patchRef, suspension } from "../../src/domain/result.ts";
 import {
   approvalKinds,
@@ -18,7 +19,6 @@ import {
   taskStatuses,
   verdicts,
 } from "../../src/domain/view.ts";
-import { environment, planItem } from "../../src/domain/plan-shape.ts";
 import type { Sql } from "../sql.ts";
 
 export const taskRow = z.strictObject({
@@ -69,7 +69,12 @@ export const planRow = z.strictObject({
 export type PlanRow = z.infer<typeof planRow>;
 
 /** A token as it stands: its JWS and how far it has come. */
-export const grantRow = z.strictObject({ jws: z.string(), approval_id: z.string(), life: z.enum(lifeStates), void_reason: z.string().nullable() });
+export const grantRow = z.strictObject({
+  jws: z.string(),
+  approval_id: z.string(),
+  life: z.enum(lifeStates),
+  void_reason: z.string().nullable(),
+});
 export const itemRow = z.strictObject({
   id: z.string(),
   task_id: z.string(),
@@ -173,7 +178,17 @@ export const killRow = z.strictObject({
 });
 export type KillRow = z.infer<typeof killRow>;
 
-const nouns = ["tasks", "plans", "items", "attempts", "verifications", "approvals", "calls", "phases", "kills"] as const;
+const nouns = [
+  "tasks",
+  "plans",
+  "items",
+  "attempts",
+  "verifications",
+  "approvals",
+  "calls",
+  "phases",
+  "kills",
+] as const;
 type Noun = (typeof nouns)[number];
 
 export const rowsSchema: readonly string[] = nouns.flatMap((noun) => [
@@ -222,7 +237,10 @@ export class Rows<T extends { id: string }> {
   }
   /** Newest first. `cursor` is the last id of the page before. */
   page(status: string | null, limit: number, cursor: string | null): { items: T[]; next_cursor: string | null } {
-    const before = cursor === null ? null : (this.#sql.one<{ seq: number }>(`SELECT seq FROM ${this.#noun} WHERE id = ?`, cursor)?.seq ?? 0);
+    const before =
+      cursor === null
+        ? null
+        : (this.#sql.one<{ seq: number }>(`SELECT seq FROM ${this.#noun} WHERE id = ?`, cursor)?.seq ?? 0);
     const found = this.#read(
       this.#sql.all(
         `SELECT doc FROM ${this.#noun} WHERE (?1 IS NULL OR status = ?1) AND (?2 IS NULL OR seq < ?2) ORDER BY seq DESC LIMIT ?3`,
@@ -235,15 +253,28 @@ export class Rows<T extends { id: string }> {
 }
 
 export function openRows(sql: Sql) {
-  const byTask = (status: (row: { status: string }) => string) => (row: { task_id: string; status: string }) => ({ task_id: row.task_id, status: status(row) });
+  const byTask = (status: (row: { status: string }) => string) => (row: { task_id: string; status: string }) => ({
+    task_id: row.task_id,
+    status: status(row),
+  });
   const state = (row: { task_id: string; state: string }) => ({ task_id: row.task_id, status: row.state });
   return {
     tasks: new Rows<TaskRow>(sql, "tasks", taskRow, (row) => ({ task_id: row.id, status: row.status })),
-    plans: new Rows<PlanRow>(sql, "plans", planRow, byTask((row) => row.status)),
+    plans: new Rows<PlanRow>(
+      sql,
+      "plans",
+      planRow,
+      byTask((row) => row.status),
+    ),
     items: new Rows<ItemRow>(sql, "items", itemRow, state),
     attempts: new Rows<AttemptRow>(sql, "attempts", attemptRow, state),
     verifications: new Rows<VerificationRow>(sql, "verifications", verificationRow, state),
-    approvals: new Rows<ApprovalRow>(sql, "approvals", approvalRow, byTask((row) => row.status)),
+    approvals: new Rows<ApprovalRow>(
+      sql,
+      "approvals",
+      approvalRow,
+      byTask((row) => row.status),
+    ),
     calls: new Rows<CallRow>(sql, "calls", callRow, state),
     phases: new Rows<PhaseRow>(sql, "phases", phaseRow, (row) => ({ task_id: row.task_id, status: row.outcome })),
     kills: new Rows<KillRow>(sql, "kills", killRow, (row) => ({ task_id: row.task_id, status: "open" })),

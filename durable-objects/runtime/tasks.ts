@@ -1,6 +1,7 @@
 /** A task from its door to its end: created, spoken to, cancelled; and what the proxy says of it. [TASK-R*] */
-import { words } from "../../src/agents/proxy.ts";
+
 import { planRequest } from "../../src/agents/planner.ts";
+import { words } from "../../src/agents/proxy.ts";
 import { byteLength, canonicalJson } from "../../src/domain/canonical.ts";
 import { derivedId } from "../../src/domain/ids.ts";
 import { build, check, type JsonValue, type Message, surfacesOf } from "../../src/domain/message.ts";
@@ -14,7 +15,10 @@ import type { Tx } from "./tx.ts";
 
 export function createTask(tx: Tx, caller: Caller, input: TaskInput, id: string): Result<TaskRow> {
   if (input.plan !== undefined && byteLength(canonicalJson(input.plan)) > limits.plan_inline_bytes)
-    return refuse("body_too_large", `A plan may have at most ${limits.plan_inline_bytes / 1024} KB. Shorten it or split the task.`);
+    return refuse(
+      "body_too_large",
+      `A plan may have at most ${limits.plan_inline_bytes / 1024} KB. Shorten it or split the task.`,
+    );
   const task: TaskRow = {
     id,
     trace_id: derivedId(id, "trace", 0),
@@ -44,7 +48,11 @@ export function createTask(tx: Tx, caller: Caller, input: TaskInput, id: string)
     reason: null,
   };
   tx.rows.tasks.put(task);
-  tx.audit("transition", task, { actor: "user", decision: "task_created", details: { task_id: id, by: caller.subject, repo: task.repo } });
+  tx.audit("transition", task, {
+    actor: "user",
+    decision: "task_created",
+    details: { task_id: id, by: caller.subject, repo: task.repo },
+  });
   tx.event("task_created", task, { actor: caller.subject, surfaces: ["stream", "activity"], detail: task.title });
   const touched = tx.touch(task);
   userMessage(tx, touched, { cause: id, text: input.description || input.title, plan: input.plan ?? null, more: {} });
@@ -76,7 +84,8 @@ export function userMessage(
 }
 
 export function cancelTask(tx: Tx, caller: Caller, task: TaskRow, reason: string): Result<TaskRow> {
-  if (isFinal(task.status)) return refuse("not_in_this_state", `This task is already ${task.status}.`, { status: task.status });
+  if (isFinal(task.status))
+    return refuse("not_in_this_state", `This task is already ${task.status}.`, { status: task.status });
   tx.audit("approval", task, { actor: "user", decision: "cancel", reason, details: { by: caller.subject } });
   return ok(tx.finish(task, "cancelled", { reason, actor: caller.subject }));
 }
@@ -90,7 +99,13 @@ export function observe(tx: Tx, message: Message): void {
   const { message_kind, sender, recipient } = message;
   // The proxy's words become an event when the runtime takes them; a person's are one already.
   if (message_kind !== "agent_message" && message_kind !== "user_message")
-    tx.event("message", task ?? about, { actor: sender, surfaces: surfacesOf(message), detail: message.content.slice(0, 500), message_kind, recipient });
+    tx.event("message", task ?? about, {
+      actor: sender,
+      surfaces: surfacesOf(message),
+      detail: message.content.slice(0, 500),
+      message_kind,
+      recipient,
+    });
   if (task === null) return;
   if (message_kind === "plan_request" && !task.routed && !isFinal(task.status)) tx.touch({ ...task, routed: true });
   if (message_kind === "plan_result") acceptPlan(tx, task, message);
@@ -104,6 +119,12 @@ export function acceptWords(tx: Tx, message: Message): void {
   const { version, ends_task } = said.data;
   if (version !== null && version < task.words_version) return;
   const heard = version === null ? task : tx.rows.tasks.put({ ...task, words_version: version });
-  tx.event("message", task, { actor: message.sender, surfaces: ["stream"], detail: message.content, message_kind: message.message_kind });
-  if (ends_task && !isFinal(heard.status)) tx.finish(heard, "failed", { reason: message.content, error_code: "tool_failure" });
+  tx.event("message", task, {
+    actor: message.sender,
+    surfaces: ["stream"],
+    detail: message.content,
+    message_kind: message.message_kind,
+  });
+  if (ends_task && !isFinal(heard.status))
+    tx.finish(heard, "failed", { reason: message.content, error_code: "tool_failure" });
 }

@@ -5,7 +5,15 @@
  */
 import { stepLife } from "../../src/domain/approval.ts";
 import { sha256Hex } from "../../src/domain/canonical.ts";
-import { assembleJws, checkStatement, itemHash, readJws, signingInput, type Statement, type Subject } from "../../src/domain/token.ts";
+import {
+  assembleJws,
+  checkStatement,
+  itemHash,
+  readJws,
+  type Statement,
+  type Subject,
+  signingInput,
+} from "../../src/domain/token.ts";
 import { limits } from "../../src/limits.ts";
 import type { AttemptRow, CallRow, ItemRow, PlanRow, TaskRow } from "./rows.ts";
 import type { Tx } from "./tx.ts";
@@ -21,7 +29,8 @@ export interface Signer {
 export async function issue(signer: Signer, said: Statement): Promise<string> {
   const input = signingInput(signer.kid, said);
   const jws = assembleJws(input, await signer.sign(input));
-  if (!(await hasGoodSignature(signer, jws))) throw new Error("a token just signed does not verify: check SIGNING_KEYS");
+  if (!(await hasGoodSignature(signer, jws)))
+    throw new Error("a token just signed does not verify: check SIGNING_KEYS");
   return jws;
 }
 /** Of the given tokens, those whose signatures verify. */
@@ -41,7 +50,17 @@ export function statementFor(
   const iat = Math.floor(by.now / 1000);
   const { approval_id, content_hash, subject } = about;
   const exp = iat + Math.floor(limits.token_ttl_ms / 1000);
-  return { scope: about.scope_id, task: about.task_id, approval_id, content_hash, subject, approver: by.approver, nonce: by.nonce, iat, exp };
+  return {
+    scope: about.scope_id,
+    task: about.task_id,
+    approval_id,
+    content_hash,
+    subject,
+    approver: by.approver,
+    nonce: by.nonce,
+    iat,
+    exp,
+  };
 }
 
 /** What the item is now: any byte of the plan, the item, the environment or the base that changed shows here. */
@@ -58,8 +77,18 @@ export function itemSubject(scope_id: string, task: TaskRow, plan: PlanRow, item
   };
   return { type: "work_item", work_item_id: item.id, item_hash: itemHash(bound), plan_hash };
 }
-export function callSubject(call: Pick<CallRow, "attempt_id" | "call_id" | "tool" | "arguments">, workspace_tree: string): Subject {
-  return { type: "call", attempt_id: call.attempt_id, call_id: call.call_id, tool: call.tool, arguments: call.arguments, workspace_tree };
+export function callSubject(
+  call: Pick<CallRow, "attempt_id" | "call_id" | "tool" | "arguments">,
+  workspace_tree: string,
+): Subject {
+  return {
+    type: "call",
+    attempt_id: call.attempt_id,
+    call_id: call.call_id,
+    tool: call.tool,
+    arguments: call.arguments,
+    workspace_tree,
+  };
 }
 export function patchSubject(attempt: AttemptRow): Subject {
   return { type: "attempt", attempt_id: attempt.id, patch_tree: attempt.patch?.tree ?? "" };
@@ -72,10 +101,21 @@ export type VerifiedTokens = ReadonlySet<string>;
  * The non-consuming check at an entry: null when the item's token stands, else why not. Audited either way, and
  * the approval's life goes on to `checked`.
  */
-export function checkItem(tx: Tx, entry: string, task: TaskRow, item: ItemRow, verified: VerifiedTokens): string | null {
+export function checkItem(
+  tx: Tx,
+  entry: string,
+  task: TaskRow,
+  item: ItemRow,
+  verified: VerifiedTokens,
+): string | null {
   const reason = reasonNot(tx, task, item, verified);
   const details = { entry, work_item_id: item.id, approval_id: item.grant?.approval_id ?? null };
-  tx.audit("check", task, { actor: "approval_engine", decision: reason === null ? "valid" : "refused", reason, details });
+  tx.audit("check", task, {
+    actor: "approval_engine",
+    decision: reason === null ? "valid" : "refused",
+    reason,
+    details,
+  });
   if (reason === null && item.grant !== null) {
     const life = stepLife(item.grant.life, "check");
     if (life.ok) tx.rows.items.put({ ...item, grant: { ...item.grant, life: life.value } });

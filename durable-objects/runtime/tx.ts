@@ -3,7 +3,14 @@
  * leaves. Whoever changes something says so here, in the same commit. [INV-05]
  */
 import { derivedId } from "../../src/domain/ids.ts";
-import { build, type ErrorCode, type Message, type MessageInput, type StatusPayload, type Surface } from "../../src/domain/message.ts";
+import {
+  build,
+  type ErrorCode,
+  type Message,
+  type MessageInput,
+  type StatusPayload,
+  type Surface,
+} from "../../src/domain/message.ts";
 import type { Policy } from "../../src/domain/policy.ts";
 import type { QueueFacts } from "../../src/domain/queue.ts";
 import { isFinal, type Phase, phaseOf, phasePath, statusWhile } from "../../src/domain/task.ts";
@@ -163,7 +170,10 @@ export class Tx {
     const pending = rows.approvals.ofTask(task.id).filter((card) => card.status === "pending");
     const waits = isFinal(task.status)
       ? { status: task.status, waiting_on: null }
-      : statusWhile(attempts.filter(isOpen).length + (task.publishing === null ? 0 : 1), pending.map((card) => card.kind));
+      : statusWhile(
+          attempts.filter(isOpen).length + (task.publishing === null ? 0 : 1),
+          pending.map((card) => card.kind),
+        );
     const plan = rows.plans.ofTask(task.id).findLast((row) => row.status !== "superseded");
     const items = plan === undefined ? [] : rows.items.ofTask(task.id).filter((item) => item.plan_id === plan.id);
     const phase = phaseOf({
@@ -173,7 +183,9 @@ export class Tx {
       items: items.map((item) => ({
         outcome: item.outcome,
         attempt: attempts.findLast((attempt) => attempt.work_item_id === item.id)?.state ?? null,
-        failed_before: attempts.some((attempt) => attempt.work_item_id === item.id && attempt.error_code === "verification_failed"),
+        failed_before: attempts.some(
+          (attempt) => attempt.work_item_id === item.id && attempt.error_code === "verification_failed",
+        ),
       })),
     });
     this.#passPhases(task, phase, isFinal(waits.status) && waits.status !== "done");
@@ -207,17 +219,42 @@ export class Tx {
   }
 
   /** Ends a task: cards superseded, tokens void, what still runs called off. */
-  finish(task: TaskRow, status: "done" | "denied" | "failed" | "cancelled", said: { reason: string | null; error_code?: ErrorCode | null; actor?: string }): TaskRow {
+  finish(
+    task: TaskRow,
+    status: "done" | "denied" | "failed" | "cancelled",
+    said: { reason: string | null; error_code?: ErrorCode | null; actor?: string },
+  ): TaskRow {
     const { rows } = this;
-    for (const card of rows.approvals.ofTask(task.id)) if (card.status === "pending") this.supersede(card, `the task is ${status}`);
+    for (const card of rows.approvals.ofTask(task.id))
+      if (card.status === "pending") this.supersede(card, `the task is ${status}`);
     for (const item of rows.items.ofTask(task.id)) {
-      const grant = item.grant === null || status === "done" ? item.grant : { ...item.grant, life: "void" as const, void_reason: `the task is ${status}` };
-      rows.items.put({ ...item, grant, outcome: item.outcome === "open" && status !== "done" ? "blocked" : item.outcome });
+      const grant =
+        item.grant === null || status === "done"
+          ? item.grant
+          : { ...item.grant, life: "void" as const, void_reason: `the task is ${status}` };
+      rows.items.put({
+        ...item,
+        grant,
+        outcome: item.outcome === "open" && status !== "done" ? "blocked" : item.outcome,
+      });
     }
-    for (const attempt of rows.attempts.ofTask(task.id)) if (!isOver(attempt)) this.callOff(attempt, `the task is ${status}`);
-    const ended = this.touch({ ...task, status, publishing: null, ended_at: this.at, reason: said.reason, error_code: said.error_code ?? null });
+    for (const attempt of rows.attempts.ofTask(task.id))
+      if (!isOver(attempt)) this.callOff(attempt, `the task is ${status}`);
+    const ended = this.touch({
+      ...task,
+      status,
+      publishing: null,
+      ended_at: this.at,
+      reason: said.reason,
+      error_code: said.error_code ?? null,
+    });
     const type = status === "done" ? ("task_complete" as const) : (`task_${status}` as const);
-    this.event(type, task, { actor: said.actor ?? "runtime", surfaces: ["stream", "activity"], detail: said.reason, branch: ended.branch });
+    this.event(type, task, {
+      actor: said.actor ?? "runtime",
+      surfaces: ["stream", "activity"],
+      detail: said.reason,
+      branch: ended.branch,
+    });
     this.audit("transition", task, { decision: `task_${status}`, reason: said.reason, details: { task_id: task.id } });
     return ended;
   }
@@ -225,7 +262,12 @@ export class Tx {
   supersede(card: Parameters<ScopeRows["approvals"]["put"]>[0], reason: string): void {
     this.rows.approvals.put({ ...card, status: "superseded", life: "void", resolved_at: this.at });
     const about = this.rows.tasks.get(card.task_id) ?? { id: card.task_id, trace_id: "" };
-    this.audit("approval", about, { actor: "approval_engine", decision: "superseded", reason, details: { approval_id: card.id } });
+    this.audit("approval", about, {
+      actor: "approval_engine",
+      decision: "superseded",
+      reason,
+      details: { approval_id: card.id },
+    });
     this.event("approval_resolved", about, { approval_id: card.id, status: "superseded", detail: reason });
   }
 
@@ -246,13 +288,30 @@ export class Tx {
         this.kill(attempt.task_id, "verifier", verification.id);
       }
     for (const call of rows.calls.ofTask(attempt.task_id))
-      if (call.attempt_id === attempt.id && (call.state === "waiting" || call.state === "allowed")) rows.calls.put({ ...call, state: "void" });
+      if (call.attempt_id === attempt.id && (call.state === "waiting" || call.state === "allowed"))
+        rows.calls.put({ ...call, state: "void" });
     rows.attempts.put({ ...attempt, state: "cancelled", lease: null, ended_at: this.at, detail: reason });
   }
   kill(task_id: string, agent: string, owner: string): void {
-    this.rows.kills.put({ id: `${agent}.${owner}`, task_id, agent, owner, what: "call_off", next_at: this.now, tries: 0 });
+    this.rows.kills.put({
+      id: `${agent}.${owner}`,
+      task_id,
+      agent,
+      owner,
+      what: "call_off",
+      next_at: this.now,
+      tries: 0,
+    });
   }
   revive(task_id: string, agent: string, message_id: string): void {
-    this.rows.kills.put({ id: `${agent}.${message_id}`, task_id, agent, owner: message_id, what: "revive", next_at: this.now, tries: 0 });
+    this.rows.kills.put({
+      id: `${agent}.${message_id}`,
+      task_id,
+      agent,
+      owner: message_id,
+      what: "revive",
+      next_at: this.now,
+      tries: 0,
+    });
   }
 }

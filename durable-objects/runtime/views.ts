@@ -1,7 +1,25 @@
 /** What the scope's rows look like from outside. */
 import type { z } from "zod";
-import type { ApprovalView, attemptView, itemView, phaseView, planView, TaskSummary, TaskView, verificationView } from "../../src/domain/view.ts";
-import type { ApprovalRow, AttemptRow, ItemRow, PhaseRow, PlanRow, ScopeRows, TaskRow, VerificationRow } from "./rows.ts";
+import type {
+  ApprovalView,
+  attemptView,
+  itemView,
+  phaseView,
+  planView,
+  TaskSummary,
+  TaskView,
+  verificationView,
+} from "../../src/domain/view.ts";
+import type {
+  ApprovalRow,
+  AttemptRow,
+  ItemRow,
+  PhaseRow,
+  PlanRow,
+  ScopeRows,
+  TaskRow,
+  VerificationRow,
+} from "./rows.ts";
 
 export function taskSummaryOf(task: TaskRow): TaskSummary {
   return {
@@ -32,8 +50,19 @@ export function taskViewOf(rows: ScopeRows, task: TaskRow): TaskView {
     base_commit: task.base_commit,
     commit: task.published ?? task.tip?.commit ?? null,
     plan: plan === null ? null : planViewOf(plan),
-    items: plan === null ? [] : rows.items.ofTask(task.id).filter((item) => item.plan_id === plan.id).map(itemViewOf),
-    attempts: rows.attempts.ofTask(task.id).map((attempt) => attemptViewOf(attempt, verifications.filter((row) => row.attempt_id === attempt.id))),
+    items:
+      plan === null
+        ? []
+        : rows.items
+            .ofTask(task.id)
+            .filter((item) => item.plan_id === plan.id)
+            .map(itemViewOf),
+    attempts: rows.attempts.ofTask(task.id).map((attempt) =>
+      attemptViewOf(
+        attempt,
+        verifications.filter((row) => row.attempt_id === attempt.id),
+      ),
+    ),
     phases: rows.phases.ofTask(task.id).map(phaseViewOf),
     pending_approvals: rows.approvals.ofTask(task.id).flatMap((card) => (card.status === "pending" ? [card.id] : [])),
   };

@@ -29,16 +29,28 @@ export function createSigner(keys: SigningKeys) {
     async sign(text: string): Promise<Uint8Array> {
       const own = keys.keys[keys.active]?.private;
       if (own === undefined) throw new Error("SIGNING_KEYS has no private part for its active key");
-      return new Uint8Array(await crypto.subtle.sign(algorithm, await load(keys.active, own, "sign"), utf8.encode(text)));
+      return new Uint8Array(
+        await crypto.subtle.sign(algorithm, await load(keys.active, own, "sign"), utf8.encode(text)),
+      );
     },
     async verify(kid: string, text: string, signature: Uint8Array<ArrayBuffer>): Promise<boolean> {
       const known = Object.hasOwn(keys.keys, kid) ? keys.keys[kid]?.public : undefined;
-      return known !== undefined && crypto.subtle.verify(algorithm, await load(kid, known, "verify"), signature, utf8.encode(text));
+      return (
+        known !== undefined &&
+        crypto.subtle.verify(algorithm, await load(kid, known, "verify"), signature, utf8.encode(text))
+      );
     },
     /** RFC 7517 set of the public keys. */
     jwks() {
       return {
-        keys: Object.entries(keys.keys).map(([kid, { public: { kty, crv, x } }]) => ({ kty, crv, x, kid, alg: "EdDSA", use: "sig" })),
+        keys: Object.entries(keys.keys).map(
+          ([
+            kid,
+            {
+              public: { kty, crv, x },
+            },
+          ]) => ({ kty, crv, x, kid, alg: "EdDSA", use: "sig" }),
+        ),
       };
     },
   };

@@ -17,7 +17,11 @@ export interface AttemptRef {
 export type Entry =
   | { readonly answer: "go" }
   | { readonly answer: "stale"; readonly reason: string }
-  | { readonly answer: "refused"; readonly error_code: "gate_blocked" | "approval_denied" | "budget_exceeded"; readonly reason: string };
+  | {
+      readonly answer: "refused";
+      readonly error_code: "gate_blocked" | "approval_denied" | "budget_exceeded";
+      readonly reason: string;
+    };
 
 export interface ToolCall {
   readonly call_id: string;
@@ -33,10 +37,7 @@ export interface ToolCall {
  * `run` is on record as an intent when it is answered. Asked again it is answered again: what keeps a call
  * from running twice is the sandbox, which starts at most one process for a call_id.
  */
-export type Authorization =
-  | { readonly answer: "run" }
-  | { readonly answer: "wait" }
-  | Exclude<Entry, { answer: "go" }>;
+export type Authorization = { readonly answer: "run" } | { readonly answer: "wait" } | Exclude<Entry, { answer: "go" }>;
 
 export interface Bus {
   begin(ref: AttemptRef): Promise<Entry>;

@@ -4,11 +4,29 @@
  */
 import { z } from "zod";
 import { errorCode } from "../domain/message.ts";
-import { type ExecutionOrder, executionOrder, type ExecutionResult, patchRef, sandboxId, suspension } from "../domain/result.ts";
+import {
+  type ExecutionOrder,
+  type ExecutionResult,
+  executionOrder,
+  patchRef,
+  sandboxId,
+  suspension,
+} from "../domain/result.ts";
 import type { AttemptRef, Entry } from "./bus.ts";
 import { callOfStep, nextStep, runnerState } from "./runners/steps.ts";
 import type { Committed, Outgoing, Ports, Role, RunContext, Step } from "./step.ts";
-import { afterFailure, bytesInMessage, call, firstOf, lastOf, note, poll, setupCall, tail, whyFailed } from "./workspace.ts";
+import {
+  afterFailure,
+  bytesInMessage,
+  call,
+  firstOf,
+  lastOf,
+  note,
+  poll,
+  setupCall,
+  tail,
+  whyFailed,
+} from "./workspace.ts";
 
 const ending = z.strictObject({
   end: z.enum(["finished", "suspended", "crashed", "cancelled"]),
@@ -24,7 +42,19 @@ const ending = z.strictObject({
 type Ending = z.infer<typeof ending>;
 
 const executorState = z.strictObject({
-  at: z.enum(["begin", "clear", "create", "checkout", "setup", "restore", "work", "snapshot", "suspend", "close", "answer"]),
+  at: z.enum([
+    "begin",
+    "clear",
+    "create",
+    "checkout",
+    "setup",
+    "restore",
+    "work",
+    "snapshot",
+    "suspend",
+    "close",
+    "answer",
+  ]),
   index: z.number().int(),
   call: call.nullable(),
   runner: runnerState,
@@ -70,21 +100,39 @@ export const executor: Role<ExecutorState> = {
       epoch: context.lease.epoch,
       agent: context.agent,
     };
-    const scene: Scene = { state, context, ports, order, ref, sandbox: sandboxId(context.scope_id, order.attempt_id, order.entry) };
+    const scene: Scene = {
+      state,
+      context,
+      ports,
+      order,
+      ref,
+      sandbox: sandboxId(context.scope_id, order.attempt_id, order.entry),
+    };
     const closing = state.at === "close" || state.at === "answer";
     if (context.cancelled && !closing) return close(scene, { end: "cancelled", detail: "called off by the runtime" });
     if (!closing && ports.clock.now() - context.opened_at_ms > order.minutes * 60_000)
-      return close(scene, { end: "finished", error_code: "timeout", retryable: true, detail: `the attempt took longer than ${order.minutes} minutes` });
+      return close(scene, {
+        end: "finished",
+        error_code: "timeout",
+        retryable: true,
+        detail: `the attempt took longer than ${order.minutes} minutes`,
+      });
     try {
       const next = await steps[state.at](scene);
       return state.failures === 0 || next.kind === "end" ? next : { ...next, state: { ...next.state, failures: 0 } };
     } catch (error) {
       const after = afterFailure(error, state.failures);
-      if (after.again) return { kind: "wait", wait_ms: after.wait_ms, state: { ...state, failures: state.failures + 1 } };
+      if (after.again)
+        return { kind: "wait", wait_ms: after.wait_ms, state: { ...state, failures: state.failures + 1 } };
       if (closing) return { kind: "continue", state: { ...state, at: "answer" } };
       const { failure } = after;
       const lost = failure.code === "no_such_sandbox" || failure.code === "no_such_call" || failure.retryable;
-      return close(scene, lost ? { end: "crashed", detail: failure.message } : { end: "finished", error_code: "tool_failure", detail: failure.message });
+      return close(
+        scene,
+        lost
+          ? { end: "crashed", detail: failure.message }
+          : { end: "finished", error_code: "tool_failure", detail: failure.message },
+      );
     }
   },
 };
@@ -93,12 +141,20 @@ const steps: Record<ExecutorState["at"], (scene: Scene) => Stepped> = {
   async begin(scene) {
     const entry = await scene.ports.bus.begin(scene.ref);
     if (entry.answer !== "go") return stop(scene, entry);
-    return go(scene, { at: "clear" }, { output: note(`attempt ${scene.order.attempt_id} on ${scene.order.baseline.slice(0, 12)}`) });
+    return go(
+      scene,
+      { at: "clear" },
+      { output: note(`attempt ${scene.order.attempt_id} on ${scene.order.baseline.slice(0, 12)}`) },
+    );
   },
 
   async clear(scene) {
     for (const old of scene.order.clear) await scene.ports.sandboxes.destroy(old);
-    return go(scene, { at: "create" }, { effects: [{ decision: "intent", reason: "sandbox_create", details: { sandbox: scene.sandbox } }] });
+    return go(
+      scene,
+      { at: "create" },
+      { effects: [{ decision: "intent", reason: "sandbox_create", details: { sandbox: scene.sandbox } }] },
+    );
   },
 
   async create(scene) {
@@ -109,14 +165,21 @@ const steps: Record<ExecutorState["at"], (scene: Scene) => Stepped> = {
       worktree: order.worktree,
       ...order.limits,
     });
-    return go(scene, { at: "checkout" }, { effects: [{ decision: "outcome", reason: "sandbox_create", details: { sandbox: scene.sandbox } }] });
+    return go(
+      scene,
+      { at: "checkout" },
+      { effects: [{ decision: "outcome", reason: "sandbox_create", details: { sandbox: scene.sandbox } }] },
+    );
   },
 
   async checkout(scene) {
     const { order, ports } = scene;
     const bundle = order.bundle_key === null ? null : await ports.artifacts.get(order.bundle_key);
     if (order.bundle_key !== null && bundle === null)
-      return close(scene, { end: "crashed", detail: `the branch's bundle ${order.bundle_key} is missing from the store` });
+      return close(scene, {
+        end: "crashed",
+        detail: `the branch's bundle ${order.bundle_key} is missing from the store`,
+      });
     await ports.sandboxes.checkout(scene.sandbox, order.repo, order.baseline, bundle ?? undefined);
     return go(scene, { at: "setup" });
   },
@@ -126,9 +189,14 @@ const steps: Record<ExecutorState["at"], (scene: Scene) => Stepped> = {
     const due = setupCall(order.environment, state.index);
     if (due === null) return go(scene, { at: order.resume === null ? "work" : "restore", index: 0, call: null });
     if (state.call === null)
-      return go(scene, { call: { call_id: due.call_id, offset: 0 } }, { output: note(`set-up: ${due.spec.argv.join(" ")}`) });
+      return go(
+        scene,
+        { call: { call_id: due.call_id, offset: 0 } },
+        { output: note(`set-up: ${due.spec.argv.join(" ")}`) },
+      );
     const seen = await poll(ports.sandboxes, scene.sandbox, state.call, due.spec);
-    if (seen.ended === null) return look(scene, { call: seen.call, tail: tail(state.tail, seen.output, tailMax) }, seen.output);
+    if (seen.ended === null)
+      return look(scene, { call: seen.call, tail: tail(state.tail, seen.output, tailMax) }, seen.output);
     if (seen.ended.state === "unknown") return close(scene, { end: "crashed", detail: "the sandbox lost the set-up" });
     const failed = whyFailed(`set-up ${state.index + 1}`, seen.ended);
     if (failed !== null) return close(scene, { end: "finished", error_code: "tool_failure", detail: failed });
@@ -142,7 +210,11 @@ const steps: Record<ExecutorState["at"], (scene: Scene) => Stepped> = {
     if (patch === null) return close(scene, { end: "crashed", detail: "the stored workspace is missing" });
     await ports.sandboxes.restore(scene.sandbox, patch);
     const rebuilt = await ports.sandboxes.snapshot(scene.sandbox);
-    return go(scene, { at: "work", tree: rebuilt.tree }, { output: note("workspace restored; processes and ignored files were not kept") });
+    return go(
+      scene,
+      { at: "work", tree: rebuilt.tree },
+      { output: note("workspace restored; processes and ignored files were not kept") },
+    );
   },
 
   async work(scene) {
@@ -160,7 +232,13 @@ const steps: Record<ExecutorState["at"], (scene: Scene) => Stepped> = {
       case "stopped":
         return stop(scene, moved.entry);
       case "failed":
-        return close(scene, { end: "finished", error_code: moved.error_code, retryable: moved.retryable, detail: moved.detail, exit_code: moved.exit_code });
+        return close(scene, {
+          end: "finished",
+          error_code: moved.error_code,
+          retryable: moved.retryable,
+          detail: moved.detail,
+          exit_code: moved.exit_code,
+        });
       case "lost":
         return close(scene, { end: "crashed", detail: moved.detail });
     }
@@ -169,7 +247,11 @@ const steps: Record<ExecutorState["at"], (scene: Scene) => Stepped> = {
   async snapshot(scene) {
     const patch = await store(scene, "result");
     if (bytesInMessage(patch.files) > fileListBytes)
-      return close(scene, { end: "finished", error_code: "tool_failure", detail: `the result changes ${patch.files.length} files, more than a person could be shown` });
+      return close(scene, {
+        end: "finished",
+        error_code: "tool_failure",
+        detail: `the result changes ${patch.files.length} files, more than a person could be shown`,
+      });
     return close(scene, { end: "finished", patch, exit_code: 0, detail: `${patch.files.length} files changed` });
   },
 
@@ -186,7 +268,11 @@ const steps: Record<ExecutorState["at"], (scene: Scene) => Stepped> = {
 
   async close(scene) {
     await scene.ports.sandboxes.destroy(scene.sandbox);
-    return go(scene, { at: "answer" }, { effects: [{ decision: "outcome", reason: "sandbox_destroy", details: { sandbox: scene.sandbox } }] });
+    return go(
+      scene,
+      { at: "answer" },
+      { effects: [{ decision: "outcome", reason: "sandbox_destroy", details: { sandbox: scene.sandbox } }] },
+    );
   },
 
   async answer(scene) {
@@ -209,7 +295,11 @@ async function store(scene: Scene, name: string) {
   return { key, bytes: taken.patch.byteLength, tree: taken.tree, files: [...taken.files] };
 }
 
-function go(scene: Scene, change: Partial<ExecutorState>, more: Omit<Committed<ExecutorState>, "state"> = {}): Step<ExecutorState> {
+function go(
+  scene: Scene,
+  change: Partial<ExecutorState>,
+  more: Omit<Committed<ExecutorState>, "state"> = {},
+): Step<ExecutorState> {
   return { kind: "continue", state: { ...scene.state, ...change }, ...more };
 }
 /** A short pause after output keeps a chatty process from costing a commit a line. */
@@ -250,7 +340,10 @@ function result(scene: Scene, ended: Ending): Outgoing {
     success,
     output: state.tail,
     events: [],
-    tool_errors: success || ended.end !== "finished" ? [] : [{ tool_name: "shell_execute", error_message: ended.detail, raw: lastOf(state.tail, 1_000) }],
+    tool_errors:
+      success || ended.end !== "finished"
+        ? []
+        : [{ tool_name: "shell_execute", error_message: ended.detail, raw: lastOf(state.tail, 1_000) }],
     duration_ms: ports.clock.now() - context.opened_at_ms,
     exit_code: ended.exit_code,
     patch: ended.patch,

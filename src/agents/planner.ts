@@ -26,7 +26,12 @@ export const planner: Role<State> = {
       case "plan_request": {
         if (message.plan_markdown === null) return end(failed(noModel));
         const plan = parsePlan(message.plan_markdown);
-        if (!plan.ok) return end(failed(`The plan has ${plan.problems.length} problems; the first, on line ${plan.problems[0]?.line}: ${plan.problems[0]?.message}`));
+        if (!plan.ok)
+          return end(
+            failed(
+              `The plan has ${plan.problems.length} problems; the first, on line ${plan.problems[0]?.line}: ${plan.problems[0]?.message}`,
+            ),
+          );
         const { repo, ref } = planRequest.parse(message.payload);
         try {
           const { commit } = await ports.sandboxes.resolve(repo, ref);
@@ -38,7 +43,13 @@ export const planner: Role<State> = {
         }
       }
       case "consult_planner":
-        return end({ message_kind: "planner_guidance", recipient: "runtime_queue", content: noModel, error_code: "tool_failure", retryable: false });
+        return end({
+          message_kind: "planner_guidance",
+          recipient: "runtime_queue",
+          content: noModel,
+          error_code: "tool_failure",
+          retryable: false,
+        });
       case "replan_request":
         return end(failed(noModel));
       default:
@@ -59,5 +70,11 @@ function result({ message }: RunContext, base_commit: string, title: string): Ou
   };
 }
 function failed(detail: string): Outgoing {
-  return { message_kind: "plan_result", recipient: "proxy", content: detail, error_code: "tool_failure", retryable: false };
+  return {
+    message_kind: "plan_result",
+    recipient: "proxy",
+    content: detail,
+    error_code: "tool_failure",
+    retryable: false,
+  };
 }

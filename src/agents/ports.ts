@@ -35,7 +35,12 @@ export interface ExecSpec {
 /** `unknown`: the host has never heard of the call, or lost it; nothing may be assumed about what it did. */
 export type CallOutcome =
   | { readonly state: "running" }
-  | { readonly state: "exited"; readonly exit_code: number; readonly signal: string | null; readonly duration_ms: number }
+  | {
+      readonly state: "exited";
+      readonly exit_code: number;
+      readonly signal: string | null;
+      readonly duration_ms: number;
+    }
   | { readonly state: "timed_out"; readonly duration_ms: number }
   | { readonly state: "never_started"; readonly reason: string }
   | { readonly state: "unknown" };
@@ -137,9 +142,18 @@ export interface Sandboxes {
   kill(id: string, call_id: string): Promise<void>;
   read(id: string, path: string): Promise<Uint8Array>;
   write(id: string, path: string, content: Uint8Array): Promise<void>;
-  list(id: string, path: string): Promise<readonly { readonly name: string; readonly kind: "file" | "directory" | "other"; readonly size: number }[]>;
+  list(
+    id: string,
+    path: string,
+  ): Promise<
+    readonly { readonly name: string; readonly kind: "file" | "directory" | "other"; readonly size: number }[]
+  >;
   remove(id: string, path: string): Promise<void>;
-  openPty(id: string, pty_id: string, spec: { argv: readonly string[]; cols: number; rows: number; timeout_ms: number }): Promise<void>;
+  openPty(
+    id: string,
+    pty_id: string,
+    spec: { argv: readonly string[]; cols: number; rows: number; timeout_ms: number },
+  ): Promise<void>;
   writePty(id: string, pty_id: string, data: Uint8Array): Promise<void>;
   resizePty(id: string, pty_id: string, cols: number, rows: number): Promise<void>;
   readPty(id: string, pty_id: string, offset: number, wait_ms: number): Promise<WaitAnswer>;

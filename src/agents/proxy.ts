@@ -44,7 +44,13 @@ function route({ message }: RunContext): Outgoing[] {
         ? [{ message_kind: "plan_request", recipient: "planner", content: message.content, payload: message.payload }]
         : [say(noModel, message.payload.follow_up !== true, null)];
     case "plan_result":
-      return [say(message.error_code === null ? "The plan is written and waits for your countersignature." : message.content, false, null)];
+      return [
+        say(
+          message.error_code === null ? "The plan is written and waits for your countersignature." : message.content,
+          false,
+          null,
+        ),
+      ];
     case "execution_status": {
       const status = statusPayload.parse(message.payload);
       return status.status === "running" ? [] : [say(inWords(status), false, status.version)];

@@ -5,12 +5,23 @@
  */
 import { z } from "zod";
 import { matchesAny } from "../domain/glob.ts";
-import { type VerificationOrder, verificationOrder, type VerificationResult, sandboxId } from "../domain/result.ts";
+import { sandboxId, type VerificationOrder, type VerificationResult, verificationOrder } from "../domain/result.ts";
 import { checkView, verdicts } from "../domain/view.ts";
 import { limits } from "../limits.ts";
 import { SandboxFailure } from "./ports.ts";
 import type { Committed, Outgoing, Ports, Role, RunContext, Step } from "./step.ts";
-import { afterFailure, bytesInMessage, call, firstOf, lastOf, note, poll, setupCall, tail, whyFailed } from "./workspace.ts";
+import {
+  afterFailure,
+  bytesInMessage,
+  call,
+  firstOf,
+  lastOf,
+  note,
+  poll,
+  setupCall,
+  tail,
+  whyFailed,
+} from "./workspace.ts";
 
 const verifierState = z.strictObject({
   at: z.enum(["create", "checkout", "merge", "setup", "restore", "checks", "publish", "close", "answer"]),
@@ -76,7 +87,8 @@ export const verifier: Role<VerifierState> = {
       return state.failures === 0 || next.kind === "end" ? next : { ...next, state: { ...next.state, failures: 0 } };
     } catch (error) {
       const after = afterFailure(error, state.failures);
-      if (after.again) return { kind: "wait", wait_ms: after.wait_ms, state: { ...state, failures: state.failures + 1 } };
+      if (after.again)
+        return { kind: "wait", wait_ms: after.wait_ms, state: { ...state, failures: state.failures + 1 } };
       if (closing) return { kind: "continue", state: { ...state, at: "answer" } };
       return end("infra_error", after.failure.message, after.failure.retryable);
     }
@@ -88,15 +100,27 @@ async function publish(scene: Scene<PublishOrder>): Promise<Step<VerifierState>>
   const details = { branch: order.branch, commit: order.commit };
   if (state.at === "answer") return { kind: "end", state, out: [answer(scene)] };
   if (state.index === 0)
-    return { kind: "continue", state: { ...state, index: 1 }, effects: [{ decision: "intent", reason: "publish", details }] };
+    return {
+      kind: "continue",
+      state: { ...state, index: 1 },
+      effects: [{ decision: "intent", reason: "publish", details }],
+    };
   const bundle = await ports.artifacts.get(order.bundle_key);
   if (bundle === null) throw new SandboxFailure("internal", "the branch's bundle is missing from the store");
   await ports.sandboxes.publish({ source: order.repo, branch: order.branch, commit: order.commit, bundle });
-  const done: VerifierState = { ...state, at: "answer", verdict: "pass", detail: `${order.branch} is at ${order.commit.slice(0, 12)}` };
+  const done: VerifierState = {
+    ...state,
+    at: "answer",
+    verdict: "pass",
+    detail: `${order.branch} is at ${order.commit.slice(0, 12)}`,
+  };
   return { kind: "continue", state: done, effects: [{ decision: "outcome", reason: "publish", details }] };
 }
 
-const steps: Record<Exclude<VerifierState["at"], "publish">, (scene: Scene<VerifyOrder>) => Promise<Step<VerifierState>>> = {
+const steps: Record<
+  Exclude<VerifierState["at"], "publish">,
+  (scene: Scene<VerifyOrder>) => Promise<Step<VerifierState>>
+> = {
   async create(scene) {
     const { order, context, ports } = scene;
     await ports.sandboxes.create(scene.sandbox, {
@@ -128,7 +152,8 @@ const steps: Record<Exclude<VerifierState["at"], "publish">, (scene: Scene<Verif
       return go(scene, { at: "close", verdict: "fail", detail, conflicts: [...built.conflicts] });
     }
     const touched = built.files.filter((file) => matchesAny(order.protect, file.path)).map((file) => file.path);
-    if (touched.length > 0) return over(scene, "integrity_violation", `the patch touches protected paths: ${touched.join(", ")}`);
+    if (touched.length > 0)
+      return over(scene, "integrity_violation", `the patch touches protected paths: ${touched.join(", ")}`);
     const bundle_key = `${context.scope_id}/branches/${order.verification_id}-${built.commit}.bundle`;
     const patch_key = `${context.scope_id}/branches/${order.verification_id}-${built.commit}.patch`;
     await ports.artifacts.put(bundle_key, built.bundle);
@@ -141,7 +166,11 @@ const steps: Record<Exclude<VerifierState["at"], "publish">, (scene: Scene<Verif
     const due = setupCall(order.environment, state.index);
     if (due === null) return go(scene, { at: "restore", index: 0, call: null });
     if (state.call === null)
-      return go(scene, { call: { call_id: due.call_id, offset: 0 } }, { output: note(`set-up: ${due.spec.argv.join(" ")}`) });
+      return go(
+        scene,
+        { call: { call_id: due.call_id, offset: 0 } },
+        { output: note(`set-up: ${due.spec.argv.join(" ")}`) },
+      );
     const seen = await poll(ports.sandboxes, scene.sandbox, state.call, due.spec);
     if (seen.ended === null) return look(scene, { call: seen.call }, seen.output);
     const failed = whyFailed(`set-up ${state.index + 1}`, seen.ended);
@@ -186,7 +215,11 @@ const steps: Record<Exclude<VerifierState["at"], "publish">, (scene: Scene<Verif
 
   async close(scene) {
     await scene.ports.sandboxes.destroy(scene.sandbox);
-    return go(scene, { at: "answer" }, { output: note(`${scene.state.verdict ?? "infra_error"}: ${scene.state.detail}`) });
+    return go(
+      scene,
+      { at: "answer" },
+      { output: note(`${scene.state.verdict ?? "infra_error"}: ${scene.state.detail}`) },
+    );
   },
 
   async answer(scene) {
@@ -194,7 +227,11 @@ const steps: Record<Exclude<VerifierState["at"], "publish">, (scene: Scene<Verif
   },
 };
 
-function go<O>(scene: Scene<O>, change: Partial<VerifierState>, more: Omit<Committed<VerifierState>, "state"> = {}): Step<VerifierState> {
+function go<O>(
+  scene: Scene<O>,
+  change: Partial<VerifierState>,
+  more: Omit<Committed<VerifierState>, "state"> = {},
+): Step<VerifierState> {
   return { kind: "continue", state: { ...scene.state, ...change }, ...more };
 }
 function look<O>(scene: Scene<O>, change: Partial<VerifierState>, output: Uint8Array): Step<VerifierState> {
@@ -225,7 +262,13 @@ function answer(scene: Scene<VerificationOrder>): Outgoing {
   const passed = state.verdict === "pass";
   const payload: VerificationResult =
     order.stage === "publish"
-      ? { stage: "publish", verification_id: order.verification_id, ok: passed, detail: state.detail, retryable: state.retryable }
+      ? {
+          stage: "publish",
+          verification_id: order.verification_id,
+          ok: passed,
+          detail: state.detail,
+          retryable: state.retryable,
+        }
       : {
           stage: "verify",
           verification_id: order.verification_id,

@@ -4,9 +4,9 @@
  */
 import { z } from "zod";
 import { byteLength } from "../domain/canonical.ts";
-import { limits } from "../limits.ts";
 import type { Environment } from "../domain/result.ts";
-import { type CallOutcome, type ExecSpec, SandboxFailure, type Sandboxes } from "./ports.ts";
+import { limits } from "../limits.ts";
+import { type CallOutcome, type ExecSpec, type Sandboxes, SandboxFailure } from "./ports.ts";
 
 /** A call under way. It is stored before the process starts, and the sandbox starts one process for a call_id. */
 export const call = z.strictObject({ call_id: z.string(), offset: z.number().int() });

@@ -2,13 +2,22 @@
  * The life of an approval: requested -> decided -> issued -> verified -> attached -> checked -> executed.
  * One table; what is decided is final; whoever comes second is told who was first. [APP-*]
  */
-import { type Refusal, refuse, type Result, ok } from "./refusal.ts";
+import { ok, type Refusal, type Result, refuse } from "./refusal.ts";
 import type { ApprovalView, Caller, Card, Decision, TaskView } from "./view.ts";
 
 export type ApprovalKind = ApprovalView["kind"];
 export type ApprovalStatus = ApprovalView["status"];
 
-export const lifeStates = ["requested", "decided", "issued", "verified", "attached", "checked", "executed", "void"] as const;
+export const lifeStates = [
+  "requested",
+  "decided",
+  "issued",
+  "verified",
+  "attached",
+  "checked",
+  "executed",
+  "void",
+] as const;
 export type LifeState = (typeof lifeStates)[number];
 export const lifeEvents = ["decide", "issue", "verify", "attach", "check", "execute", "void"] as const;
 export type LifeEvent = (typeof lifeEvents)[number];
@@ -51,7 +60,10 @@ export interface Pending {
 export function decide(card: Pending, decision: Decision): Result<Exclude<ApprovalStatus, "pending" | "expired">> {
   if (card.status !== "pending") return { ok: false, refusal: alreadyResolved(card) };
   if (!decisionsOf[card.kind].includes(decision.decision))
-    return refuse("bad_request", `A ${card.kind} card takes ${decisionsOf[card.kind].join(" or ")}, not ${decision.decision}.`);
+    return refuse(
+      "bad_request",
+      `A ${card.kind} card takes ${decisionsOf[card.kind].join(" or ")}, not ${decision.decision}.`,
+    );
   if (decision.content_hash !== null && decision.content_hash !== card.content_hash)
     return refuse("content_changed", "This card has changed since you saw it. Read it again, then decide.", {
       content_hash: card.content_hash,
@@ -68,7 +80,10 @@ export function decide(card: Pending, decision: Decision): Result<Exclude<Approv
 
 function alreadyResolved(card: Pending): Refusal {
   const first = card.decisions.at(-1);
-  const who = first === undefined ? `This card is ${card.status}.` : `${first.by} decided this at ${first.at}: ${first.decision}.`;
+  const who =
+    first === undefined
+      ? `This card is ${card.status}.`
+      : `${first.by} decided this at ${first.at}: ${first.decision}.`;
   return {
     code: "already_resolved",
     detail: `${who} The first decision stands.`,
@@ -95,7 +110,9 @@ export function cardTitle(kind: ApprovalKind, task: Pick<TaskView, "title">, abo
 }
 
 /** The parts of a card every kind has, empty where a kind has nothing to say. */
-export function emptyCard(base: Pick<Card, "kind" | "title" | "why" | "repo" | "taint" | "policy_hash" | "requested_by">): Card {
+export function emptyCard(
+  base: Pick<Card, "kind" | "title" | "why" | "repo" | "taint" | "policy_hash" | "requested_by">,
+): Card {
   return {
     ...base,
     base_commit: null,

@@ -169,7 +169,10 @@ export function check(message: Message): string | null {
 }
 
 /** What a message that follows from another copies unchanged, and the taint it may not go below. */
-export function derive(cause: Message, fields: Omit<MessageInput, "trace_id" | "scope_id" | "taint"> & { taint?: Taint }): Message {
+export function derive(
+  cause: Message,
+  fields: Omit<MessageInput, "trace_id" | "scope_id" | "taint"> & { taint?: Taint },
+): Message {
   return build({
     task_id: cause.task_id,
     ...fields,

@@ -73,7 +73,9 @@ export const executionResult = z.strictObject({
   end: z.enum(["finished", "suspended", "crashed", "cancelled"]),
   success: z.boolean(),
   output: z.string(),
-  events: z.array(z.strictObject({ event_type: z.string(), message: z.string(), data: z.record(z.string(), z.string()) })),
+  events: z.array(
+    z.strictObject({ event_type: z.string(), message: z.string(), data: z.record(z.string(), z.string()) }),
+  ),
   tool_errors: z.array(z.strictObject({ tool_name: z.string(), error_message: z.string(), raw: z.string() })),
   duration_ms: z.number(),
   exit_code: z.number().int().nullable(),

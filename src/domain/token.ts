@@ -25,7 +25,11 @@ const attemptSubject = z.strictObject({
   attempt_id: z.string(),
   patch_tree: z.string(),
 });
-const itemRetrySubject = z.strictObject({ type: z.literal("escalation"), work_item_id: z.string(), attempts: z.number().int() });
+const itemRetrySubject = z.strictObject({
+  type: z.literal("escalation"),
+  work_item_id: z.string(),
+  attempts: z.number().int(),
+});
 
 /** What an approver said yes to. `iat` and `exp` are seconds since the epoch; `nonce` is 128 random bits in hex. */
 export const statement = z.strictObject({
@@ -63,7 +67,10 @@ export function itemHash(bound: {
 const header = z.strictObject({ alg: z.literal("EdDSA"), kid: z.string(), typ: z.literal("countersign+jws") });
 
 function encode(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replaceAll("=", "");
 }
 function decode(text: string): Uint8Array<ArrayBuffer> | null {
   if (!/^[A-Za-z0-9_-]*$/.test(text)) return null;

@@ -50,7 +50,10 @@ export const attemptStates = [
 export const verdicts = ["pass", "fail", "integrity_violation", "infra_error"] as const;
 export const itemStates = ["slung", "hooked", "done"] as const;
 
-export const repoRef = z.strictObject({ url: z.string().min(1).max(2048), ref: z.string().min(1).max(255).default("HEAD") });
+export const repoRef = z.strictObject({
+  url: z.string().min(1).max(2048),
+  ref: z.string().min(1).max(255).default("HEAD"),
+});
 export const budget = z.strictObject({
   tokens: z.number().int().nonnegative().optional(),
   usd: z.number().nonnegative().optional(),
@@ -195,12 +198,16 @@ export const cardView = z.strictObject({
   base_commit: z.string().nullable(),
   publishes: z.string().nullable(),
   plan_hash: z.string().nullable(),
-  environment: z.strictObject({ setup: z.array(z.array(z.string())), hosts: z.array(z.string()), cache: z.array(z.string()) }).nullable(),
+  environment: z
+    .strictObject({ setup: z.array(z.array(z.string())), hosts: z.array(z.string()), cache: z.array(z.string()) })
+    .nullable(),
   items: z.array(cardItem),
   tool: z.strictObject({ name: z.string(), arguments: z.string(), workspace_tree: z.string() }).nullable(),
   /** Files that broke a bound, last errors, choices: lines a person reads before they decide. */
   facts: z.array(z.string()),
-  budget: z.strictObject({ tokens: z.number().nullable(), usd: z.number().nullable(), minutes: z.number().nullable() }).nullable(),
+  budget: z
+    .strictObject({ tokens: z.number().nullable(), usd: z.number().nullable(), minutes: z.number().nullable() })
+    .nullable(),
   taint,
   policy_hash: z.string(),
   requested_by: z.string(),
@@ -249,7 +256,12 @@ export const changesInput = z.strictObject({
 /** A person's decision as the runtime object takes it. */
 export type Decision =
   | { readonly decision: "approve"; readonly content_hash: string; readonly comment: string | null }
-  | { readonly decision: "deny"; readonly content_hash: string | null; readonly comment: string; readonly stop: boolean }
+  | {
+      readonly decision: "deny";
+      readonly content_hash: string | null;
+      readonly comment: string;
+      readonly stop: boolean;
+    }
   | { readonly decision: "request_changes"; readonly content_hash: string | null; readonly comment: string };
 
 export const agentView = z.strictObject({
@@ -276,7 +288,12 @@ export const deadLetterView = z.strictObject({
   deliveries: z.number().int(),
   at: z.string(),
 });
-export const repoView = z.strictObject({ url: z.string(), default_ref: z.string(), added_by: z.string(), added_at: z.string() });
+export const repoView = z.strictObject({
+  url: z.string(),
+  default_ref: z.string(),
+  added_by: z.string(),
+  added_at: z.string(),
+});
 export const tokenView = z.strictObject({
   id: z.string(),
   name: z.string(),

@@ -20,7 +20,13 @@ export type Moved =
   | { readonly kind: "asks" }
   | { readonly kind: "done" }
   | { readonly kind: "stopped"; readonly entry: Exclude<Entry, { answer: "go" }> }
-  | { readonly kind: "failed"; readonly error_code: ErrorCode; readonly retryable: boolean; readonly detail: string; readonly exit_code: number | null }
+  | {
+      readonly kind: "failed";
+      readonly error_code: ErrorCode;
+      readonly retryable: boolean;
+      readonly detail: string;
+      readonly exit_code: number | null;
+    }
   | { readonly kind: "lost"; readonly detail: string };
 
 /** The call that a step makes: its id is the same however often it is asked, so it runs at most once an entry. */
@@ -54,7 +60,8 @@ export async function nextStep(
   const seen = await poll(sandboxes, world.sandbox, runner.call, spec);
   if (seen.ended === null) return { kind: "working", runner: { ...runner, call: seen.call }, output: seen.output };
   await bus.settle(world.ref, asked.call_id, seen.ended);
-  if (seen.ended.state === "unknown") return { kind: "lost", detail: `what became of step ${runner.step + 1} is not known` };
+  if (seen.ended.state === "unknown")
+    return { kind: "lost", detail: `what became of step ${runner.step + 1} is not known` };
   const failed = whyFailed(`step ${runner.step + 1}`, seen.ended);
   if (failed === null) return { kind: "next", runner: { step: runner.step + 1, call: null }, output: null };
   return {

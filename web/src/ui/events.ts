@@ -43,8 +43,7 @@ function subject(event: EventView): string {
   if (type === "phase_start") return `Began: ${words}`;
   if (type === "phase_complete") return `Ended: ${words}`;
   if (type === "state_changed" && part("to") !== "") return `From ${part("from")} to ${part("to")}`;
-  if (type === "message")
-    return `${part("message_kind").replaceAll("_", " ") || "message"} to ${part("recipient")}`;
+  if (type === "message") return `${part("message_kind").replaceAll("_", " ") || "message"} to ${part("recipient")}`;
   if (type.startsWith("task_execution_"))
     return `Attempt ${part("attempt_number")} ${happened[type] ?? "changed"}`.replace("  ", " ");
   if (type === "verification_result" && part("verdict") !== "")
