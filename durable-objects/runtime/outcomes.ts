@@ -50,7 +50,7 @@ export function acceptResult(tx: Tx, message: Message, verified: VerifiedTokens)
       if (result.success && result.patch !== null) {
         tx.event("task_execution_complete", task, {
           actor: message.sender,
-          detail: `${result.patch.files.length} files changed`,
+          detail: message.content,
           ...about,
         });
         return holdToGrant(tx, task, item, { ...freed, patch: result.patch, detail: message.content }, verified);

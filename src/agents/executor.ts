@@ -3,43 +3,12 @@
  * and a patch. Stateless: it knows its order and nothing else. Every step is committed before the next. [EXE-*]
  */
 import { z } from "zod";
-import { errorCode } from "../domain/message.ts";
-import {
-  type ExecutionOrder,
-  type ExecutionResult,
-  executionOrder,
-  patchRef,
-  sandboxId,
-  suspension,
-} from "../domain/result.ts";
+import { type ExecutionOrder, executionOrder, sandboxId } from "../domain/result.ts";
+import { ending, endingOf, type How, resultOf } from "./attempt-end.ts";
 import type { AttemptRef, Entry } from "./bus.ts";
 import { callOfStep, nextStep, runnerState } from "./runners/steps.ts";
-import type { Committed, Outgoing, Ports, Role, RunContext, Step } from "./step.ts";
-import {
-  afterFailure,
-  bytesInMessage,
-  call,
-  firstOf,
-  lastOf,
-  note,
-  poll,
-  setupCall,
-  tail,
-  whyFailed,
-} from "./workspace.ts";
-
-const ending = z.strictObject({
-  end: z.enum(["finished", "suspended", "crashed", "cancelled"]),
-  error_code: errorCode.nullable(),
-  retryable: z.boolean(),
-  detail: z.string(),
-  exit_code: z.number().int().nullable(),
-  patch: patchRef.nullable(),
-  suspension: suspension.nullable(),
-  /** Nobody waits for the answer: the runtime has gone on. */
-  silent: z.boolean(),
-});
-type Ending = z.infer<typeof ending>;
+import type { Committed, Ports, Role, RunContext, Step } from "./step.ts";
+import { afterFailure, bytesInMessage, call, counted, note, poll, setupCall, tail, whyFailed } from "./workspace.ts";
 
 const executorState = z.strictObject({
   at: z.enum([
@@ -252,7 +221,12 @@ const steps: Record<ExecutorState["at"], (scene: Scene) => Stepped> = {
         error_code: "tool_failure",
         detail: `the result changes ${patch.files.length} files, more than a person could be shown`,
       });
-    return close(scene, { end: "finished", patch, exit_code: 0, detail: `${patch.files.length} files changed` });
+    return close(scene, {
+      end: "finished",
+      patch,
+      exit_code: 0,
+      detail: `${counted(patch.files.length, "file")} changed`,
+    });
   },
 
   async suspend(scene) {
@@ -278,12 +252,11 @@ const steps: Record<ExecutorState["at"], (scene: Scene) => Stepped> = {
   async answer(scene) {
     const { ending } = scene.state;
     if (ending === null) throw new Error("an attempt answers after it ended");
-    return { kind: "end", state: scene.state, out: ending.silent ? [] : [result(scene, ending)] };
+    return { kind: "end", state: scene.state, out: ending.silent ? [] : [resultOf(scene, ending)] };
   },
 };
 
 const tailMax = 4_000;
-const detailMax = 1_000;
 /** The names of the changed files travel in the result, which is one message. */
 const fileListBytes = 48 * 1024;
 
@@ -313,49 +286,7 @@ function stop(scene: Scene, entry: Exclude<Entry, { answer: "go" }>): Step<Execu
     : close(scene, { end: "finished", error_code: entry.error_code, retryable: false, detail: entry.reason });
 }
 
-function close(scene: Scene, how: Pick<Ending, "end" | "detail"> & Partial<Ending>): Step<ExecutorState> {
-  const ended: Ending = {
-    error_code: how.end === "crashed" ? "tool_failure" : null,
-    retryable: true,
-    exit_code: null,
-    patch: null,
-    suspension: null,
-    silent: false,
-    ...how,
-    detail: firstOf(how.detail, detailMax),
-  };
+function close(scene: Scene, how: How): Step<ExecutorState> {
+  const ended = endingOf(how);
   return go(scene, { at: "close", call: null, ending: ended }, { output: note(`${ended.end}: ${ended.detail}`) });
-}
-
-function result(scene: Scene, ended: Ending): Outgoing {
-  const { order, context, ref, ports, state } = scene;
-  const success = ended.end === "finished" && ended.error_code === null;
-  const payload: ExecutionResult = {
-    task_id: context.message.task_id ?? "",
-    attempt_id: order.attempt_id,
-    entry: order.entry,
-    lease_id: ref.lease_id,
-    epoch: ref.epoch,
-    end: ended.end,
-    success,
-    output: state.tail,
-    events: [],
-    tool_errors:
-      success || ended.end !== "finished"
-        ? []
-        : [{ tool_name: "shell_execute", error_message: ended.detail, raw: lastOf(state.tail, 1_000) }],
-    duration_ms: ports.clock.now() - context.opened_at_ms,
-    exit_code: ended.exit_code,
-    patch: ended.patch,
-    suspension: ended.suspension,
-  };
-  return {
-    message_kind: "execution_result",
-    recipient: "runtime_queue",
-    content: ended.detail,
-    work_item_id: order.work_item_id,
-    payload: { ...payload },
-    error_code: ended.error_code,
-    retryable: ended.error_code === null ? null : ended.retryable,
-  };
 }

@@ -14,6 +14,7 @@ import {
   afterFailure,
   bytesInMessage,
   call,
+  counted,
   firstOf,
   lastOf,
   note,
@@ -190,7 +191,7 @@ const steps: Record<
   async checks(scene) {
     const { state, order, ports } = scene;
     const check = order.checks[state.index];
-    if (check === undefined) return over(scene, "pass", `${order.checks.length} checks passed`);
+    if (check === undefined) return over(scene, "pass", `${counted(order.checks.length, "check")} passed`);
     if (state.call === null) {
       const output = note(`check: ${check.run.join(" ")}`);
       return go(scene, { call: { call_id: `check-${state.index + 1}`, offset: 0 }, output: "" }, { output });

@@ -99,3 +99,8 @@ export function firstOf(text: string, max: number): string {
 export function bytesInMessage(value: unknown): number {
   return byteLength(JSON.stringify(value));
 }
+
+/** `1 file`, `2 files`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}

@@ -73,7 +73,7 @@ describe("the four verdicts", () => {
       verdict: "pass",
       parent: w.main,
       conflicts: [],
-      detail: "1 checks passed",
+      detail: "1 check passed",
     });
     expect(result.checks).toMatchObject([{ argv: ["check"], exit_code: 0, timed_out: false, output: "a is fixed\n" }]);
     expect(result.bundle_key?.startsWith(`${testScope}/`)).toBe(true);

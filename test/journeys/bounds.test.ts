@@ -15,7 +15,9 @@ const states = async (id: string) => (await road.task(id)).attempts.map(({ state
 describe.concurrent("when something is not as the plan says", () => {
   it("[JRN-20] a verification that fails is tried again to the limit, then a person is asked; approving allows one more attempt with their words", async () => {
     const steps = ["echo tried > src/tried.txt"];
-    const id = await road.ask(planOf([{ id: "tried", steps, verify: [["test", "-e", "src/other.txt"]], max_attempts: 2 }]));
+    const id = await road.ask(
+      planOf([{ id: "tried", steps, verify: [["test", "-e", "src/other.txt"]], max_attempts: 2 }]),
+    );
     await road.countersign(id);
     const first = await road.card(id, "escalation");
     expect(await states(id)).toEqual([
@@ -38,7 +40,16 @@ describe.concurrent("when something is not as the plan says", () => {
   it("[JRN-21] a patch that touches a protected path is an integrity violation, whatever else was granted", async () => {
     const steps = ["echo 'process.exit(0)' > test/pager.test.js"];
     const id = await road.ask(
-      planOf([{ id: "cheat", steps, paths: ["src/**", "test/**"], protect: ["test/**"], verify: [["npm", "test"]], max_attempts: 1 }]),
+      planOf([
+        {
+          id: "cheat",
+          steps,
+          paths: ["src/**", "test/**"],
+          protect: ["test/**"],
+          verify: [["npm", "test"]],
+          max_attempts: 1,
+        },
+      ]),
     );
     await road.countersign(id);
     const card = await road.card(id, "escalation");
@@ -72,7 +83,9 @@ describe.concurrent("when something is not as the plan says", () => {
   });
 
   it("[JRN-24] a step that fails ends its attempt with its exit code, the steps after it do not run", async () => {
-    const id = await road.ask(planOf([{ id: "steps", steps: ["exit 7", "echo after > src/after.txt"], max_attempts: 2 }]));
+    const id = await road.ask(
+      planOf([{ id: "steps", steps: ["exit 7", "echo after > src/after.txt"], max_attempts: 2 }]),
+    );
     await road.countersign(id);
     const card = await road.card(id, "escalation");
     expect(await states(id)).toEqual([
@@ -87,7 +100,9 @@ describe.concurrent("when something is not as the plan says", () => {
   });
 
   it("[JRN-25] a call outside the grant that a person denies does not run, and the reason goes on record", async () => {
-    const id = await road.ask(planOf([{ id: "asks", steps: ["echo asked > src/asked.txt"], tools: [], max_attempts: 1 }]));
+    const id = await road.ask(
+      planOf([{ id: "asks", steps: ["echo asked > src/asked.txt"], tools: [], max_attempts: 1 }]),
+    );
     await road.countersign(id);
     const card = await road.card(id, "tool_call");
     expect(card).toMatchObject({ tool_name: "shell_execute", arguments: '{"command":"echo asked > src/asked.txt"}' });
@@ -108,7 +123,9 @@ describe("while a call waits for a person", () => {
     const id = await road.ask(planOf([{ id: "count", steps, tools: [] }]));
     await road.countersign(id);
     await road.approve(await road.card(id, "tool_call"));
-    const second = await road.becomes(id, "asking again", (task) => task.waiting_on === "tool_call").then(() => road.card(id, "tool_call"));
+    const second = await road
+      .becomes(id, "asking again", (task) => task.waiting_on === "tool_call")
+      .then(() => road.card(id, "tool_call"));
     expect(second.arguments).toContain("two");
 
     await road.service.kill();

@@ -2,9 +2,11 @@
 
 /** Tries to read files and folders, to connect, and to see other processes; prints what it could. */
 export function probe(what: { read: readonly string[]; reached: readonly string[]; seen: readonly string[] }): string {
+  // Encoded, because the program's own command line is one that it reads.
+  const hidden = Buffer.from(JSON.stringify(what)).toString("base64");
   return `import { readdirSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
-const what = ${JSON.stringify(what)};
+const what = JSON.parse(Buffer.from("${hidden}", "base64").toString());
 const can = (look) => { try { look(); return true; } catch { return false; } };
 const read = what.read.filter((path) => can(() => readFileSync(path)) || can(() => readdirSync(path)));
 const reaches = (place) => new Promise((tell) => {
@@ -15,7 +17,7 @@ const reaches = (place) => new Promise((tell) => {
 });
 const reached = [];
 for (const place of what.reached) if (await reaches(place)) reached.push(place);
-const pids = readdirSync("/proc").filter((name) => /^[0-9]+$/.test(name) && Number(name) !== process.pid);
+const pids = readdirSync("/proc").filter((name) => /^[0-9]+$/.test(name));
 const lines = pids.map((pid) => { try { return readFileSync("/proc/" + pid + "/cmdline", "utf8"); } catch { return ""; } });
 const seen = what.seen.filter((word) => lines.some((line) => line.includes(word)));
 console.log(JSON.stringify({ read, reached, seen }));

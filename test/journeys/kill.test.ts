@@ -10,11 +10,17 @@ beforeAll(async () => {
 });
 afterAll(() => road.close());
 
-const letters = (first: string, last: string) => `for l in {${first}..${last}}; do echo $l >> src/letters.txt; echo wrote $l; sleep 0.2; done`;
+const letters = (first: string, last: string) =>
+  `for l in {${first}..${last}}; do echo $l >> src/letters.txt; echo wrote $l; sleep 0.2; done`;
 const plan = planOf(
   [
     { id: "first", steps: [letters("a", "e"), letters("f", "j")], verify: [["grep", "-q", "j", "src/letters.txt"]] },
-    { id: "second", depends_on: ["first"], steps: [letters("k", "o")], verify: [["sh", "-c", "sleep 1; grep -q o src/letters.txt"]] },
+    {
+      id: "second",
+      depends_on: ["first"],
+      steps: [letters("k", "o")],
+      verify: [["sh", "-c", "sleep 1; grep -q o src/letters.txt"]],
+    },
   ],
   { setup: [["sh", "-c", "echo setting up; sleep 1"]] },
 );

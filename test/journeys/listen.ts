@@ -1,4 +1,4 @@
-/** A socket of the service as a page opens it: with a ticket, listening from the first frame on. */
+/** A socket of the service as the page opens it: with a ticket, listening from the first frame on. */
 import { z } from "zod";
 import type { Client } from "../../src/cli/client.ts";
 import { until } from "./road.ts";
@@ -21,9 +21,9 @@ export async function openSocket(client: Client, path: string, query: string, he
   const texts: string[] = [];
   const parts: Buffer[] = [];
   let closed = false;
-  socket.onmessage = ({ data }: MessageEvent<string | ArrayBuffer>) => {
+  socket.onmessage = ({ data }: { data: unknown }) => {
     if (typeof data === "string") texts.push(data);
-    else parts.push(Buffer.from(data));
+    else if (data instanceof ArrayBuffer) parts.push(Buffer.from(data));
   };
   socket.onclose = () => {
     closed = true;
@@ -35,9 +35,9 @@ export async function openSocket(client: Client, path: string, query: string, he
     async texts(shape, last) {
       const frames = () => texts.map((text) => shape.parse(JSON.parse(text)));
       const found = await until(`the last frame of ${path}`, async () => {
-        const so_far = frames();
-        const end = so_far.findIndex(last);
-        return end < 0 ? null : so_far.slice(0, end + 1);
+        const soFar = frames();
+        const end = soFar.findIndex(last);
+        return end < 0 ? null : soFar.slice(0, end + 1);
       });
       socket.close();
       return found;

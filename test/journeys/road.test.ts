@@ -84,7 +84,9 @@ describe.concurrent("a task on its road", () => {
 
     const [one, other] = task.attempts;
     expect(task.attempts).toHaveLength(2);
-    expect((one?.started_at ?? "") < (other?.ended_at ?? "") && (other?.started_at ?? "") < (one?.ended_at ?? "")).toBe(true);
+    expect((one?.started_at ?? "") < (other?.ended_at ?? "") && (other?.started_at ?? "") < (one?.ended_at ?? "")).toBe(
+      true,
+    );
     expect(one?.agent).not.toBe(other?.agent);
 
     const [earlier, later] = task.attempts.toSorted((a, b) => a.verifications.length - b.verifications.length);
@@ -173,7 +175,11 @@ describe.concurrent("a task on its road", () => {
   });
 
   it("[JRN-10] the same key and body make one task, the same key with another body none", async () => {
-    const body = { title: "Once", repo: { url: road.repo.url, ref: "main" }, plan: one("key", "echo key > src/key.txt") };
+    const body = {
+      title: "Once",
+      repo: { url: road.repo.url, ref: "main" },
+      plan: one("key", "echo key > src/key.txt"),
+    };
     const post = (sent: object) =>
       fetch(`${road.service.url}/api/tasks`, {
         method: "POST",
@@ -213,13 +219,20 @@ describe.concurrent("a task on its road", () => {
       ["execution_status", "proxy"],
     ];
     const scope = road.service.scope;
-    const arrived = await until("every hop in the audit", async () => {
-      const rows = await road.audit(trace_id);
-      const seen = (type: string) =>
-        rows.filter((row) => row.event_type === type).map((row) => [row.details.message_kind, row.object.split("/").at(-1)]);
-      const missing = (type: string) => hops.filter(([kind, to]) => !seen(type).some((hop) => hop[0] === kind && hop[1] === to));
-      return missing("enqueue").length + missing("dequeue").length === 0 ? rows : null;
-    }, 30_000);
+    const arrived = await until(
+      "every hop in the audit",
+      async () => {
+        const rows = await road.audit(trace_id);
+        const seen = (type: string) =>
+          rows
+            .filter((row) => row.event_type === type)
+            .map((row) => [row.details.message_kind, row.object.split("/").at(-1)]);
+        const missing = (type: string) =>
+          hops.filter(([kind, to]) => !seen(type).some((hop) => hop[0] === kind && hop[1] === to));
+        return missing("enqueue").length + missing("dequeue").length === 0 ? rows : null;
+      },
+      30_000,
+    );
     expect(new Set(arrived.map((row) => row.trace_id))).toEqual(new Set([trace_id]));
     expect(new Set(arrived.map((row) => row.scope_id))).toEqual(new Set([scope]));
     const types = new Set(arrived.map((row) => row.event_type));
@@ -256,7 +269,9 @@ describe.concurrent("what is seen while it happens", () => {
   });
 
   it("[JRN-13] a terminal shows an attempt's output as it comes, and again later from any byte", async () => {
-    const id = await road.ask(one("said", "for n in 1 2 3 4; do echo line $n; sleep 1; done; echo said > src/said.txt"));
+    const id = await road.ask(
+      one("said", "for n in 1 2 3 4; do echo line $n; sleep 1; done; echo said > src/said.txt"),
+    );
     await road.countersign(id);
     const running = await road.becomes(id, "running", (task) => task.attempts.some(({ state }) => state === "running"));
     const path = `/api/attempts/${running.attempts[0]?.id}/terminal`;

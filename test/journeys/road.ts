@@ -19,6 +19,7 @@ import {
   auditView,
   type EventView,
   eventView,
+  type Page,
   page,
   type TaskView,
   taskView,
@@ -159,12 +160,13 @@ function decidesBy(client: Client) {
 
 async function all<T extends z.ZodType>(client: Client, path: string, row: T): Promise<z.infer<T>[]> {
   const rows: z.infer<T>[] = [];
-  for (let cursor: string | null = ""; cursor !== null; ) {
-    const place = cursor === "" ? "" : `&cursor=${encodeURIComponent(cursor)}`;
-    const { items, next_cursor } = await client.get(path + place, page(row));
-    rows.push(...items);
-    cursor = next_cursor;
-  }
+  let cursor: string | null = null;
+  do {
+    const place: string = cursor === null ? "" : `&cursor=${encodeURIComponent(cursor)}`;
+    const part: Page<z.infer<T>> = await client.get(path + place, page(row));
+    rows.push(...part.items);
+    cursor = part.next_cursor;
+  } while (cursor !== null);
   return rows;
 }
 

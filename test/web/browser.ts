@@ -30,9 +30,11 @@ let built = "";
 /** Under vitest React builds as in development, so what it would warn of becomes a complaint of the page. */
 export async function buildPage(): Promise<void> {
   built = mkdtempSync(join(tmpdir(), "countersign-page-"));
-  const folder = built;
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   await build({ root: join(project, "web"), logLevel: "error", build: { outDir: built, emptyOutDir: true } });
+}
+
+export function discardPage(): void {
+  if (built !== "") rmSync(built, { recursive: true, force: true });
 }
 
 const types: Readonly<Record<string, string>> = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css" };

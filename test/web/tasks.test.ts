@@ -1,8 +1,9 @@
 /** Tasks and the page's general manners, in a real browser over a tame API. */
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildPage, chromiumIsHere, openBrowser, openPage, slim, wide } from "./browser.ts";
-import { doneTask, exampleApi, patch, taskOf } from "./examples.ts";
+import { buildPage, chromiumIsHere, discardPage, openBrowser, openPage, slim, wide } from "./browser.ts";
+import { patch } from "./example-patch.ts";
+import { doneTask, exampleApi, taskOf } from "./examples.ts";
 
 describe.skipIf(!chromiumIsHere)("tasks on the page", () => {
   let browser: Browser;
@@ -10,7 +11,10 @@ describe.skipIf(!chromiumIsHere)("tasks on the page", () => {
     await buildPage();
     browser = await openBrowser();
   });
-  afterAll(() => browser?.close());
+  afterAll(async () => {
+    await browser?.close();
+    discardPage();
+  });
 
   it("[WEB-12] a refused plan's problems stand at their lines and lead there", async () => {
     const api = exampleApi();

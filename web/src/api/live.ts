@@ -104,7 +104,8 @@ function receive(data: unknown, touched: (event: EventView) => void): void {
   const frame: unknown = typeof data === "string" ? parse(data) : null;
   if (!isRecord(frame)) return;
   if (frame.type === "reset") {
-    update({ gap: true });
+    // What follows is a new beginning; its numbers may even be lower.
+    update({ gap: true, events: [] });
     return;
   }
   if (typeof frame.seq !== "number" || typeof frame.type !== "string") return;

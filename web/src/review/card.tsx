@@ -62,8 +62,9 @@ export function CardPage({ approval, next }: { readonly approval: ApprovalView; 
         <section aria-label="Before you decide" className="before">
           <h2>Before you decide</h2>
           <ul>
-            {card.facts.map((fact) => (
-              <li key={fact}>
+            {card.facts.map((fact, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: the same fact may be told twice
+              <li key={index}>
                 <Shown text={fact} />
               </li>
             ))}

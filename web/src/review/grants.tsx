@@ -42,7 +42,7 @@ function Item({ item }: { readonly item: CardItem }) {
         />
         <Row name="Network" values={item.grants.hosts} none="closed" loud />
         <Row name="Secrets" values={item.grants.secrets} none="none" loud />
-        <Row name="Must not touch" values={item.protect} none="nothing is protected" />
+        <Row name="Must not touch" values={item.protect} none="nothing is protected" foldAfter={8} />
         <Row name="Checked by" values={item.verify.map(commandLine)} none="no check: one success is done" />
         {item.depends_on.length > 0 && <Row name="After" values={item.depends_on} none="" />}
         <div>
@@ -88,28 +88,40 @@ interface RowProps {
   readonly none: string;
   /** Granting this deserves a second look. */
   readonly loud?: boolean;
+  /** How many stand in the open. Only what restricts may be folded, never what is granted. */
+  readonly foldAfter?: number;
 }
 
-function Row({ name, values, none, loud }: RowProps) {
+function Row({ name, values, none, loud, foldAfter = values.length }: RowProps) {
+  const folded = values.slice(foldAfter);
   return (
     <div className={loud && values.length > 0 ? "loud" : undefined}>
       <dt>{name}</dt>
       <dd>
-        {values.length === 0 ? (
-          <span className="quiet">{none}</span>
-        ) : (
-          <ul className="words">
-            {values.map((value) => (
-              <li key={value}>
-                <code>
-                  <Shown text={value} line />
-                </code>
-              </li>
-            ))}
-          </ul>
+        {values.length === 0 ? <span className="quiet">{none}</span> : <Words values={values.slice(0, foldAfter)} />}
+        {folded.length > 0 && (
+          <details className="folded">
+            <summary>and {folded.length} more</summary>
+            <Words values={folded} />
+          </details>
         )}
       </dd>
     </div>
+  );
+}
+
+function Words({ values }: { readonly values: readonly string[] }) {
+  return (
+    <ul className="words">
+      {values.map((value, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the same words may stand there twice
+        <li key={index}>
+          <code>
+            <Shown text={value} line />
+          </code>
+        </li>
+      ))}
+    </ul>
   );
 }
 
