@@ -168,6 +168,7 @@ export class AgentObject extends DurableObject<Bindings> implements RemoteAgent 
   }
   /** A dead letter of its own goes on: sent again, or back in the inbox. */
   async revive(scope: string, message_id: string): Promise<void> {
+    if (this.#self.read() === null) return;
     this.#belongs(scope);
     const now = Date.now();
     this.#sql.transaction(() => {

@@ -6,13 +6,12 @@ import { until } from "./road.ts";
 export interface Listening {
   /** Text frames that have the shape, up to the one that is the last; then the socket is closed. */
   texts<T extends z.ZodType>(shape: T, last: (frame: z.infer<T>) => boolean): Promise<z.infer<T>[]>;
-  /** All binary frames as one, once the service has closed the socket. */
+  /** All binary frames as one, once the service has said that there will be no more; then the socket is closed. */
   bytes(): Promise<Buffer>;
-  /** The text frames so far, as they came. */
-  ending(): string[];
 }
 
 const ticket = z.object({ ticket: z.string() });
+const exit = JSON.stringify({ type: "exit" });
 
 export async function openSocket(client: Client, path: string, query: string, hello?: object): Promise<Listening> {
   const made = await client.post("/api/tickets", { path }, ticket);
@@ -20,13 +19,9 @@ export async function openSocket(client: Client, path: string, query: string, he
   socket.binaryType = "arraybuffer";
   const texts: string[] = [];
   const parts: Buffer[] = [];
-  let closed = false;
   socket.onmessage = ({ data }: { data: unknown }) => {
     if (typeof data === "string") texts.push(data);
     else if (data instanceof ArrayBuffer) parts.push(Buffer.from(data));
-  };
-  socket.onclose = () => {
-    closed = true;
   };
   socket.onopen = () => {
     if (hello !== undefined) socket.send(JSON.stringify(hello));
@@ -43,9 +38,9 @@ export async function openSocket(client: Client, path: string, query: string, he
       return found;
     },
     async bytes() {
-      await until(`the end of ${path}`, async () => (closed ? true : null));
+      await until(`the end of ${path}`, async () => (texts.includes(exit) ? true : null));
+      socket.close();
       return Buffer.concat(parts);
     },
-    ending: () => texts,
   };
 }

@@ -197,11 +197,17 @@ async function keepOpen(scope: Scope, owner: string): Promise<void> {
       state: {},
       cancelled: false,
       opened_at: 0,
-      next_at: 9e15,
+      next_at: Date.now() + 86_400_000,
       steps: 0,
       errors: 0,
     };
-    sql.run("INSERT INTO runs (id, owner, next_at, doc) VALUES (?, ?, ?, ?)", owner, owner, 9e15, JSON.stringify(run));
+    sql.run(
+      "INSERT INTO runs (id, owner, next_at, doc) VALUES (?, ?, ?, ?)",
+      owner,
+      owner,
+      Date.now() + 86_400_000,
+      JSON.stringify(run),
+    );
   });
 }
 const text = (heard: Heard) => heard.bytes.map((bytes) => new TextDecoder().decode(bytes)).join("");

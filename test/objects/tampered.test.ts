@@ -157,7 +157,7 @@ describe("one byte of difference", () => {
     ).toEqual([]);
   });
 
-  it("[ENT-15] a token that has expired is refused at the next entry", async () => {
+  it("[ENT-15] a genuine token of another scope opens nothing", async () => {
     const { scope, task_id } = await countersigned();
     const other = await planned(oneItem, await heldScope());
     must(await approve(other.scope, other.card));
