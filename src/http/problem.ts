@@ -118,6 +118,8 @@ export function problem(refused: Refused, traceId: string): Response {
 /** Turns whatever a handler threw into a refusal. What nobody expected is `internal`, and says nothing of itself. */
 export function refusedBy(error: unknown): Refused {
   if (error instanceof Refused) return error;
+  if (error instanceof Error && error.name === "NewerData")
+    return new Refused("newer_data", "This scope's data was written by newer code. Deploy that code again.");
   if (isPassing(error))
     return new Refused("unavailable", "The scope is busy or just restarting: try again in a moment.");
   return new Refused("internal", "Something broke on our side: try again, and report the trace_id if it stays.");

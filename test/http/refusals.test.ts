@@ -41,6 +41,14 @@ describe("problems", () => {
     expect(statusOf("approval_not_found")).toBe(404);
     expect(statusOf("newer_data")).toBe(503);
   });
+  it("[HTTP-2] a scope whose data is newer than the code is 503 and says to deploy that code again", async () => {
+    const { ask, runtime } = world();
+    runtime.task = async () => {
+      throw Object.assign(new Error("the data of queue is at version 9, this code knows 1"), { name: "NewerData" });
+    };
+    const { body, status } = await ask("GET", "/api/tasks/task-1", { as: "viewer" });
+    expect([status, body.code]).toEqual([503, "newer_data"]);
+  });
   it("[HTTP-2] a defect is 500 and says nothing of its cause; an error that passes is 503 with Retry-After", async () => {
     const { ask, runtime } = world();
     const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
