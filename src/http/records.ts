@@ -9,7 +9,7 @@ import { whenInvalid } from "./validation.ts";
 const audit = createRoute({
   method: "get",
   path: "/api/audit",
-  summary: "Search the audit, newest first",
+  summary: "Search the audit, oldest first",
   ...asks("viewer", "audit"),
   request: {
     query: pageQuery.extend({
