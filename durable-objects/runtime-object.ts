@@ -57,7 +57,7 @@ import { acceptWords, cancelTask, createTask, observe, userMessage } from "./run
 import { goodSignatures, issue, statementFor, type VerifiedTokens } from "./runtime/tokens.ts";
 import { type ScopeStores, Tx } from "./runtime/tx.ts";
 import { approvalViewOf, taskSummaryOf, taskViewOf } from "./runtime/views.ts";
-import { applySchemas, durableSql, NewerData, type Sql } from "./sql.ts";
+import { applySchemas, durableSql, type Sql } from "./sql.ts";
 import { TelemetryLog, telemetrySchema } from "./telemetry-log.ts";
 
 const killRetryMs = 2_000;
