@@ -4,7 +4,7 @@
  */
 import { decide, stepLife } from "../../src/domain/approval.ts";
 import { parsePlan } from "../../src/domain/plan.ts";
-import { ok, type Refusal, type Result, refuse } from "../../src/domain/refusal.ts";
+import { ok, type Result, refuse } from "../../src/domain/refusal.ts";
 import { isFinal } from "../../src/domain/task.ts";
 import type { Subject } from "../../src/domain/token.ts";
 import type { Caller, Decision } from "../../src/domain/view.ts";
@@ -300,7 +300,4 @@ function isAgent(name: string | null): name is string {
 /** A nonce that follows from its bytes, in hex: 128 bits. */
 export function nonceOf(bytes: Uint8Array): string {
   return Array.from(bytes.slice(0, 16), (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-export function refusedCard(id: string): Refusal {
-  return { code: "approval_not_found", detail: `There is no approval ${id} in this scope.` };
 }

@@ -120,10 +120,6 @@ export const sandboxFailureCodes = [
 ] as const;
 export type SandboxFailureCode = (typeof sandboxFailureCodes)[number];
 
-export interface Pty {
-  readonly pty_id: string;
-}
-
 /**
  * Sandboxes. Every method throws SandboxFailure and nothing else. All ids are the caller's, and every
  * method may be called again with the same ids: `create` of a live id, `exec` of a known call_id with the

@@ -53,7 +53,6 @@ export const roles = ["user", "runtime", "proxy", "planner", "executor", "verifi
 export type Party = (typeof roles)[number];
 
 export const agentNamePattern = /^[a-z][a-z0-9-]{0,31}$/;
-export const agentName = z.string().regex(agentNamePattern);
 export const scopeId = z.string().regex(/^[a-z0-9]{16}$/);
 
 const json: z.ZodType<JsonValue> = z.lazy(() =>

@@ -61,7 +61,6 @@ export const patchRef = z.strictObject({
   tree: z.string(),
   files: z.array(patchFile),
 });
-export type PatchRef = z.infer<typeof patchRef>;
 
 /** Payload of `execution_result`. `lease_id` and `epoch` are those of the request it answers. */
 export const executionResult = z.strictObject({

@@ -174,7 +174,6 @@ export const failureBody = z.strictObject({ code: z.enum(failureCodes), message:
 
 /** `GET /v1/pty?sandbox=&pty=&from=` upgrades to this: binary frames are terminal bytes, text frames JSON. */
 export const ptyFrame = z.strictObject({ resize: z.strictObject({ cols: side, rows: side }) });
-export const ptyEnd = z.strictObject({ exit: callOutcome });
 
 export function toBase64(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
