@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -57,7 +57,8 @@ describe("flags", () => {
 
   it("[START-5] local repositories may stand below the home folder and the project's own, or below what was named, and never below /", () => {
     const sample = "/state/sample";
-    expect(repoRoots({ repoRoots: [] }, { sample })).toContain(dirname(project));
+    const own = [homedir(), dirname(project)].filter((dir) => dir !== "/");
+    expect(repoRoots({ repoRoots: [] }, { sample })).toEqual([...new Set([sample, ...own])]);
     expect(repoRoots({ repoRoots: ["/a", "/"] }, { sample })).toEqual([sample, "/a"]);
   });
 });
