@@ -17,7 +17,7 @@ import { processList } from "../../src/dev/processes.ts";
 import { project } from "../../src/dev/project.ts";
 import { makeSample, samplePlan } from "../../src/dev/sample.ts";
 import { repoRoots } from "../../src/dev/service.ts";
-import { summary } from "../../src/dev/test.ts";
+import { runsFor, summary, tallyOf } from "../../src/dev/test.ts";
 import { freePort, migrationsMark } from "../../src/dev/worker.ts";
 import { parsePlan } from "../../src/domain/plan.ts";
 
@@ -274,15 +274,19 @@ describe("the demo's own check", () => {
 
 describe("the test runner's last line", () => {
   const counts = { numPassedTests: 5, numFailedTests: 0, numPendingTests: 0, numTodoTests: 0, numFailedTestSuites: 0 };
-  it("[TEST-1] counts passed, failed and skipped", () => {
-    expect(summary(JSON.stringify(counts), 0)).toBe("5 passed, 0 failed");
-    expect(summary(JSON.stringify({ ...counts, numFailedTests: 2, numPendingTests: 1 }), 1)).toBe(
-      "5 passed, 2 failed, 1 skipped",
-    );
+  const line = (...runs: [Partial<typeof counts> | null, number][]) =>
+    summary(runs.map(([told, code]) => tallyOf(told === null ? null : JSON.stringify({ ...counts, ...told }), code)));
+  it("[TEST-1] counts passed, failed and skipped over all runs", () => {
+    expect(line([{}, 0])).toBe("5 passed, 0 failed");
+    expect(line([{}, 0], [{ numFailedTests: 2, numPendingTests: 1 }, 1])).toBe("10 passed, 2 failed, 1 skipped");
   });
   it("[TEST-1] never says that nothing failed when vitest did", () => {
-    expect(summary(JSON.stringify({ ...counts, numFailedTestSuites: 1 }), 1)).toBe("5 passed, 1 failed");
-    expect(summary(JSON.stringify(counts), 1)).toBe("5 passed, 1 failed");
-    expect(summary(null, 1)).toBe("0 passed, 1 failed");
+    expect(line([{ numFailedTestSuites: 1 }, 1])).toBe("5 passed, 1 failed");
+    expect(line([{}, 1])).toBe("5 passed, 1 failed");
+    expect(line([null, 1], [{}, 0])).toBe("5 passed, 1 failed");
+  });
+  it("[TEST-1] runs every project unless one is named", () => {
+    expect(runsFor(["--bail=1"]).map((args) => args[1])).toEqual(["node", "host", "workerd", "road"]);
+    expect(runsFor(["--project", "node"])).toEqual([["--project", "node"]]);
   });
 });
