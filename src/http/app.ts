@@ -30,6 +30,25 @@ const health = createRoute({
     ...problems(503),
   },
 });
+const publicKey = z.strictObject({
+  kty: z.string(),
+  crv: z.string(),
+  x: z.string(),
+  kid: z.string(),
+  alg: z.string(),
+  use: z.string(),
+});
+const jwks = createRoute({
+  method: "get",
+  path: "/.well-known/jwks.json",
+  summary: "The public keys that verify approval tokens (RFC 7517)",
+  tags: ["deployment"],
+  security: [],
+  responses: {
+    200: json("Every key, retired ones too", z.strictObject({ keys: z.array(publicKey) })),
+    ...problems(500),
+  },
+});
 const openapi = createRoute({
   method: "get",
   path: "/api/openapi.json",
@@ -61,7 +80,8 @@ export function createApp(ports: DoorPorts) {
         { status: features.every(({ ok }) => ok) ? ("ok" as const) : ("degraded" as const), features },
         200,
       );
-    });
+    })
+    .openapi(jwks, (c) => c.json({ keys: [...ports.publicKeys] }, 200));
   api.openapi(openapi, (c) => c.json(describe(api), 200));
   const methods = methodTable(api);
   api.onError(answerError);

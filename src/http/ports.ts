@@ -24,6 +24,15 @@ export interface Feature {
   readonly detail: string;
 }
 
+export interface PublicKey {
+  readonly kty: string;
+  readonly crv: string;
+  readonly x: string;
+  readonly kid: string;
+  readonly alg: string;
+  readonly use: string;
+}
+
 export interface DoorPorts {
   runtime(scope_id: string): RuntimeDoor;
   agent(scope_id: string, name: string): AgentDoor;
@@ -44,6 +53,8 @@ export interface DoorPorts {
   readonly adminTokenHash: string;
   /** The sandbox host is this machine: paths are repositories, and an admin's first task registers one. */
   readonly localHost: boolean;
+  /** The public parts of the signing keys, as JWKs; none when the deployment has no keys. */
+  readonly publicKeys: readonly PublicKey[];
   features(): Promise<readonly Feature[]>;
   /** The page's files. */
   assets(request: Request): Promise<Response>;

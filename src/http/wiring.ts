@@ -26,6 +26,7 @@ export function doorPorts(bindings: Bindings): DoorPorts {
     scopeMacKey: world.scopeMacKey ?? crypto.getRandomValues(new Uint8Array(32)),
     adminTokenHash: world.adminToken === null ? "" : sha256Hex(world.adminToken),
     localHost: world.localHost,
+    publicKeys: world.signer?.jwks().keys ?? [],
     features: async () => [
       ...world.missing.map(({ name, detail }) => ({ name, ok: false, detail })),
       await sandboxHealth(bindings),

@@ -82,6 +82,16 @@ export class FakeDeployment implements DoorPorts {
   now(): number {
     return this.clock;
   }
+  readonly publicKeys = [
+    {
+      kty: "OKP",
+      crv: "Ed25519",
+      x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
+      kid: "first",
+      alg: "EdDSA",
+      use: "sig",
+    },
+  ];
   async features() {
     return this.featureList();
   }

@@ -87,4 +87,10 @@ describe("health", () => {
     };
     expect((await ask("GET", "/healthz")).body.code).toBe("unavailable");
   });
+  it("[HTTP-35] publishes the keys that verify tokens to everybody, and no private part", async () => {
+    const { ask } = world();
+    const { status, body } = await ask("GET", "/.well-known/jwks.json");
+    expect([status, body.keys[0].kid]).toEqual([200, "first"]);
+    expect(Object.keys(body.keys[0]).sort()).toEqual(["alg", "crv", "kid", "kty", "use", "x"]);
+  });
 });
