@@ -13,6 +13,7 @@ import type { Bubble } from "./launch.ts";
 import type { Input } from "./protocol.ts";
 import { load, type SandboxRecord, sandboxRecord, save } from "./record.ts";
 import { Sandbox } from "./sandbox.ts";
+import type { Places } from "./sources.ts";
 import { onStage, stagedFolders } from "./stage.ts";
 
 const run = promisify(execFile);
@@ -54,6 +55,10 @@ export class Host {
     this.#groups = new Cgroups(config.root, config.uid_base !== null);
     this.#uids = load(join(config.root, "uids.json"), z.record(z.string(), z.number())) ?? {};
     for (const name of readdirSync(join(config.root, "sandboxes"))) this.#remember(name);
+  }
+
+  get places(): Places {
+    return { roots: this.config.repo_roots, own: this.config.root };
   }
 
   get(id: string): Sandbox {

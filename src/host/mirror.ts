@@ -17,7 +17,7 @@ export type Wanted = { readonly commit: string } | "fresh" | "any";
 
 /** Folder of the mirror. */
 export async function mirrorWith(host: Host, scope_id: string, source: string, wanted: Wanted): Promise<string> {
-  const opened = await openSource(source, host.config.repo_roots);
+  const opened = await openSource(source, host.places);
   const name = createHash("sha256").update(opened.url).digest("hex").slice(0, 24);
   const folder = join(host.config.root, "mirrors", scope_id, name);
   // One after another: two fetches into one repository would trip over each other's locks.
@@ -47,7 +47,7 @@ async function fill(host: Host, folder: string, source: string, opened: Source, 
 
 function fetch(host: Host, folder: string, opened: Source, args: string[]) {
   const options = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance"];
-  return hostGit(host, folder, [...opened.options, "fetch", ...options, ...args], {
+  return hostGit(host, folder, [...opened.options, "fetch", ...options, ...opened.reading, ...args], {
     timeout_ms: bounds.git_network_ms,
   });
 }
@@ -81,7 +81,7 @@ export async function tips(host: Host, mirror: string): Promise<string[]> {
 export async function resolveRef(host: Host, { source, ref }: Input<"resolve">): Promise<Output<"resolve">> {
   if (ref.startsWith("-") || /[\s~^:?*[\\]/.test(ref))
     throw new HostFailure("ref_not_found", `"${ref}" is not the name of a ref`);
-  const opened = await openSource(source, host.config.repo_roots);
+  const opened = await openSource(source, host.places);
   const { refs, default_branch } = await remoteRefs(host, source, opened);
   const names = [ref, `refs/heads/${ref}`, `refs/tags/${ref}^{}`, `refs/tags/${ref}`, `${ref}^{}`];
   const commit =
@@ -97,7 +97,7 @@ export async function remoteRefs(
   source: string,
   opened: Source,
 ): Promise<{ refs: Map<string, string>; default_branch: string }> {
-  const args = [...opened.options, "ls-remote", "--symref", opened.url];
+  const args = [...opened.options, "ls-remote", "--symref", ...opened.reading, opened.url];
   const answer = await hostGit(host, host.scratch, args, {
     timeout_ms: bounds.git_network_ms,
     max_bytes: 64 * 1024 * 1024,

@@ -13,7 +13,7 @@ import type { Input } from "./protocol.ts";
 import { openSource, type Source, unreachable } from "./sources.ts";
 
 export async function publish(host: Host, input: Input<"publish">, bundle: Uint8Array): Promise<void> {
-  const opened = await openSource(input.source, host.config.repo_roots);
+  const opened = await openSource(input.source, host.places);
   const { refs, default_branch } = await remoteRefs(host, input.source, opened);
   if (input.branch === default_branch)
     throw new HostFailure("bad_request", `"${input.branch}" is the default branch: it is never pushed to`);
@@ -42,6 +42,7 @@ async function gather(
     ...opened.options,
     "fetch",
     ...quiet,
+    ...opened.reading,
     opened.url,
     "+refs/heads/*:refs/source/heads/*",
     "+refs/tags/*:refs/source/tags/*",
@@ -80,6 +81,7 @@ async function push(
     "push",
     "--quiet",
     "--no-verify",
+    ...opened.writing,
     `--force-with-lease=${ref}:${tip ?? ""}`,
     opened.url,
     `${input.commit}:${ref}`,
