@@ -8,6 +8,7 @@ import { sha256Hex } from "../../src/domain/canonical.ts";
 import { derivedId } from "../../src/domain/ids.ts";
 import type { Message } from "../../src/domain/message.ts";
 import { type Plan, parsePlan } from "../../src/domain/plan.ts";
+import { remarksOn } from "../../src/domain/plan-remarks.ts";
 import { isFinal } from "../../src/domain/task.ts";
 import { contentHash } from "../../src/domain/token.ts";
 import type { Card } from "../../src/domain/view.ts";
@@ -153,6 +154,7 @@ function planCard(tx: Tx, task: TaskRow, stored: PlanRow, plan: Plan, items: rea
       steps: [...spec.steps],
       max_attempts: spec.max_attempts,
     })),
+    facts: remarksOn(plan, tx.scope.policy, task.taint),
     budget: plan.budget,
   };
 }

@@ -1,0 +1,42 @@
+/**
+ * What a person should know of a plan before they sign it: steps that policy will refuse or ask about although the
+ * plan holds them, and checks that run what the item itself may change. Remarks inform; they decide nothing. [REM-*]
+ */
+import { globProblem, globsOverlap, matchesAny } from "./glob.ts";
+import type { Taint } from "./message.ts";
+import type { Plan, PlanItem } from "./plan.ts";
+import { type Policy, resolve } from "./policy.ts";
+
+export function remarksOn(plan: Pick<Plan, "items">, policy: Policy, taint: Taint): string[] {
+  return plan.items.flatMap((item) => [...stepRemarks(item, policy, taint), ...checkRemarks(item)]);
+}
+
+function stepRemarks(item: PlanItem, policy: Policy, taint: Taint): string[] {
+  const { allow, steps } = item;
+  const context = { role: "crew", taint, holds_secret: allow.secrets.length > 0, token: { allow, steps } } as const;
+  return steps.flatMap((command, index) => {
+    const found = resolve(policy, { tool: "shell_execute", args: { command } }, context);
+    const step = `${item.id}, step ${index + 1}`;
+    if (found.decision === "deny") return [`${step}: policy will refuse it (${found.rule}): ${found.reason}`];
+    return found.decision === "ask" ? [`${step}: it will wait for an approval of its own: ${found.reason}`] : [];
+  });
+}
+
+/** A check proves nothing when the patch may change what the check runs. */
+function checkRemarks(item: PlanItem): string[] {
+  if (item.verify === "none") return [`${item.id}: nothing checks its result`];
+  const open = item.verify.flatMap((check) => check.run.flatMap(pathsIn).filter((path) => isOpen(item, path)));
+  return [...new Set(open)].map((path) => `${item.id}: its checks name ${path}, which it may change`);
+}
+
+/** Words of a command that look like a file: `./check.sh`, `test/*.js`, `--config=a.json`. */
+function pathsIn(word: string): string[] {
+  const path = word.replace(/^--?[\w-]+=/, "").replace(/^(?:\.\/)+/, "");
+  const looksLikeAFile = /[/.]/.test(path) && !path.startsWith("-") && !/^[\w.+-]+:|\s/.test(path);
+  return looksLikeAFile && globProblem(path) === null ? [path] : [];
+}
+
+function isOpen(item: PlanItem, path: string): boolean {
+  if (matchesAny(item.protect, path)) return false;
+  return item.allow.paths.some((granted) => globsOverlap(granted, path) || globsOverlap(granted, `${path}/**`));
+}
