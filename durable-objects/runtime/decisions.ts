@@ -6,46 +6,17 @@ import { decide, stepLife } from "../../src/domain/approval.ts";
 import { parsePlan } from "../../src/domain/plan.ts";
 import { ok, type Result, refuse } from "../../src/domain/refusal.ts";
 import { isFinal } from "../../src/domain/task.ts";
-import type { Subject } from "../../src/domain/token.ts";
 import type { Caller, Decision } from "../../src/domain/view.ts";
 import { approvedPlan, dispatch, itemsOf, newAttempt, resumeAttempt } from "./dispatch.ts";
 import { endAttempt } from "./ladder.ts";
 import { verify } from "./merging.ts";
 import { storePlan } from "./plans.ts";
 import { giveUpItem, proceed } from "./progress.ts";
-import type { ApprovalRow, AttemptRow, ItemRow, ScopeRows, TaskRow } from "./rows.ts";
+import type { ApprovalRow, AttemptRow, ItemRow, TaskRow } from "./rows.ts";
 import { isStillTrue } from "./shown.ts";
 import { cancelTask, userMessage } from "./tasks.ts";
-import { callSubject, itemSubject, patchSubject, type VerifiedTokens } from "./tokens.ts";
+import type { VerifiedTokens } from "./tokens.ts";
 import type { Tx } from "./tx.ts";
-
-/** What an approval of this card must be signed for: one statement a subject, by the subject's key. */
-export function subjectsOf(rows: ScopeRows, scope_id: string, card: ApprovalRow): { key: string; subject: Subject }[] {
-  const task = rows.tasks.get(card.task_id);
-  if (task === null) return [];
-  switch (card.kind) {
-    case "plan": {
-      const plan = card.plan_id === null ? null : rows.plans.get(card.plan_id);
-      if (plan === null) return [];
-      return rows.items
-        .ofTask(task.id)
-        .filter((item) => item.plan_id === plan.id)
-        .map((item) => ({ key: item.id, subject: itemSubject(scope_id, task, plan, item) }));
-    }
-    case "tool_call": {
-      const call = card.attempt_id === null ? null : rows.calls.get(`${card.attempt_id}/${card.call_id}`);
-      return call === null || card.card.tool === null
-        ? []
-        : [{ key: call.id, subject: callSubject(call, card.card.tool.workspace_tree) }];
-    }
-    case "gate": {
-      const attempt = card.attempt_id === null ? null : rows.attempts.get(card.attempt_id);
-      return attempt === null ? [] : [{ key: attempt.id, subject: patchSubject(attempt) }];
-    }
-    default:
-      return [];
-  }
-}
 
 /** Signed tokens by the key of their subject, and the good ones among all tokens of the task. */
 export interface Prepared {

@@ -13,13 +13,14 @@ import {
 } from "../../src/domain/message.ts";
 import type { Policy } from "../../src/domain/policy.ts";
 import type { QueueFacts } from "../../src/domain/queue.ts";
-import { isFinal, type Phase, phaseOf, phasePath, statusWhile } from "../../src/domain/task.ts";
+import { isFinal, phaseOf, statusWhile } from "../../src/domain/task.ts";
 import type { AuditView } from "../../src/domain/view.ts";
 import type { AuditLog } from "../audit-log.ts";
 import type { DurableQueue } from "../durable-queue.ts";
 import type { EventLog, EventType } from "../event-log.ts";
 import type { Outbox } from "../outbox.ts";
 import type { TelemetryLog } from "../telemetry-log.ts";
+import { passPhases } from "./phases.ts";
 import type { AttemptRow, ScopeRows, TaskRow } from "./rows.ts";
 
 export interface ScopeStores {
@@ -188,34 +189,8 @@ export class Tx {
         ),
       })),
     });
-    this.#passPhases(task, phase, isFinal(waits.status) && waits.status !== "done");
+    passPhases(this, task, phase, isFinal(waits.status) && waits.status !== "done");
     return rows.tasks.put({ ...task, ...waits, phase, version: task.version + 1, updated_at: this.at });
-  }
-
-  #passPhases(task: TaskRow, to: Phase, failed: boolean): void {
-    const path = phasePath(task.phase, to);
-    if (path.length === 0) return;
-    const { phases } = this.rows;
-    let open = phases.ofTask(task.id).findLast((row) => row.outcome === "open") ?? null;
-    for (const [index, phase] of path.entries()) {
-      if (open !== null) {
-        const duration_ms = this.now - Date.parse(open.started_at);
-        phases.put({ ...open, outcome: failed ? "failed" : "completed", duration_ms });
-        this.event(`phase_complete:${open.phase}`, task, { phase: open.phase, duration_ms });
-      }
-      const last = phase === "complete" || phase === "error";
-      open = phases.put({
-        id: `${task.id}.${task.version}.${index}`,
-        task_id: task.id,
-        phase,
-        outcome: last ? (phase === "error" ? "failed" : "completed") : "open",
-        started_at: this.at,
-        duration_ms: last ? 0 : null,
-        tokens: 0,
-      });
-      this.event(`phase_start:${phase}`, task, { phase });
-      if (last) this.event(`phase_complete:${phase}`, task, { phase, duration_ms: 0 });
-    }
   }
 
   /** Ends a task: cards superseded, tokens void, what still runs called off. */
