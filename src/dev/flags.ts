@@ -20,6 +20,7 @@ export const usage = `npm start -- [--port N] [--state DIR] [--repo-root DIR]...
                    (default: your home folder and the folder this project stands in)
   --no-seed        no sample repository and no sample task
   --json           one JSON line {url, token_file, scope} on stdout when ready; everything else on stderr
+                   (npm start --silent -- --json, or npm prints its own words before it)
   --help           this text`;
 
 export type ParsedFlags =

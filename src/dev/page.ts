@@ -26,9 +26,9 @@ function newestMs(path: string): number {
     .reduce((newest, name) => Math.max(newest, newestMs(join(path, name))), 0);
 }
 
-/** True when it had to build. */
-export async function buildPage(): Promise<boolean> {
-  if (!pageIsStale()) return false;
+export async function buildPage(say: (line: string) => void): Promise<void> {
+  if (!pageIsStale()) return;
+  say("Building the page ...");
   const draft = inProject("node_modules/.cache", `page-${process.pid}`);
   const old = `${draft}-old`;
   const dist = inProject("web/dist");
@@ -38,7 +38,6 @@ export async function buildPage(): Promise<boolean> {
   } finally {
     for (const path of [draft, old]) rmSync(path, { recursive: true, force: true });
   }
-  return true;
 }
 
 function swap(draft: string, dist: string, old: string): void {

@@ -2,7 +2,7 @@
  * What a machine must have before the service can start: git and bubblewrap. Root on Debian gets them
  * installed and is told so; everybody else is told the exact command. [START-7]
  */
-import { spawnSync } from "node:child_process";
+import { type SpawnSyncReturns, spawnSync } from "node:child_process";
 import { accessSync, constants, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { StartError } from "./files.ts";
@@ -98,7 +98,7 @@ function install(packages: readonly string[], say: (line: string) => void): void
     const run = spawnSync("apt-get", args, { env, encoding: "utf8" });
     if (run.status !== 0)
       throw new StartError(
-        `apt-get ${args.join(" ")} failed: ${lastLine(`${run.stdout}\n${run.stderr}`)}. Install ${packages.join(", ")} yourself, then start again`,
+        `apt-get ${args.join(" ")} failed: ${whyNot(run)}. Install ${packages.join(", ")} yourself, then start again`,
       );
   }
 }
@@ -108,10 +108,18 @@ function probeSandbox(): void {
   const run = spawnSync("bwrap", ["--unshare-all", "--ro-bind", "/", "/", "--", "true"], { encoding: "utf8" });
   if (run.status !== 0)
     throw new StartError(
-      `bubblewrap cannot make a sandbox here: ${lastLine(run.stderr)}. This system or container forbids namespaces: allow them (unprivileged user namespaces, or a container started with the privileges for them), then start again`,
+      `bubblewrap cannot make a sandbox here: ${whyNot(run)}. This system or container forbids namespaces: allow them (unprivileged user namespaces, or a container started with the privileges for them), then start again`,
     );
 }
 
-function lastLine(text: string): string {
-  return text.trim().split("\n").at(-1)?.trim() || "no reason given";
+type Ended = Pick<SpawnSyncReturns<string>, "stdout" | "stderr" | "signal"> & { readonly error?: Error };
+
+/** A program that could not be started has an error and no output at all, whatever the types say. */
+export function whyNot(run: Ended): string {
+  if (run.error !== undefined) {
+    const code = "code" in run.error ? run.error.code : undefined;
+    return code === "ENOENT" ? "it is not installed" : run.error.message;
+  }
+  if (run.signal !== null) return `it was ended by ${run.signal}`;
+  return `${run.stdout}\n${run.stderr}`.trim().split("\n").at(-1)?.trim() || "no reason given";
 }

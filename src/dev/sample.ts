@@ -118,10 +118,14 @@ export const sampleTask = {
     "The last page of a list goes missing whenever it is not full. Its tests say so; make them pass without touching them.",
 } as const;
 
+export function sampleStands(folder: string): boolean {
+  return existsSync(join(folder, ".git"));
+}
+
 /** Makes the repository unless it stands already, and answers its URL. A half-made one is made again. */
 export function makeSample(folder: string): string {
   const url = pathToFileURL(folder).href;
-  if (existsSync(join(folder, ".git"))) return url;
+  if (sampleStands(folder)) return url;
   const draft = `${folder}.draft`;
   rmSync(draft, { recursive: true, force: true });
   rmSync(folder, { recursive: true, force: true });

@@ -21,7 +21,12 @@ export interface Seeded {
   readonly task: string | null;
 }
 
-export async function seed(url: string, adminToken: string, folder: StateFolder, sample: boolean): Promise<Seeded> {
+export async function seed(
+  url: string,
+  adminToken: string,
+  folder: StateFolder,
+  options: { readonly sample: boolean; readonly say: (line: string) => void },
+): Promise<Seeded> {
   const known = readJson(folder.seed, remembered);
   const token = readText(folder.token)?.trim() ?? null;
   const { scope, token: live } =
@@ -29,7 +34,8 @@ export async function seed(url: string, adminToken: string, folder: StateFolder,
   const client = connect(url, live);
   await checkToken(client, folder);
   const before = known?.scope === scope ? known.task : null;
-  const task = before ?? (sample ? await makeTask(client, folder) : null);
+  if (before === null && options.sample) options.say("Asking for the sample task ...");
+  const task = before ?? (options.sample ? await makeTask(client, folder) : null);
   if (task !== before) writePrivate(folder.seed, JSON.stringify({ scope, task }));
   return { scope, token: live, client, task };
 }

@@ -2,11 +2,11 @@
  * Brings the whole local service up, in an order in which each part finds what it needs, and takes it down
  * again. Whatever fails on the way up, nothing that was started stays. [START-1] [START-13]
  */
-import { closeSync } from "node:fs";
+import { closeSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, resolve } from "node:path";
 import type { Client } from "../cli/client.ts";
-import { removeFile, writePrivate } from "./files.ts";
+import { removeFile, StartError, writePrivate } from "./files.ts";
 import type { StartFlags } from "./flags.ts";
 import { startHost } from "./host.ts";
 import { openLog } from "./log.ts";
@@ -14,7 +14,7 @@ import { buildPage } from "./page.ts";
 import { requireTools } from "./prerequisites.ts";
 import { endLeftovers, processList } from "./processes.ts";
 import { inProject, project } from "./project.ts";
-import { makeSample } from "./sample.ts";
+import { makeSample, sampleStands } from "./sample.ts";
 import { envFile, localSecrets } from "./secrets.ts";
 import { type Seeded, seed } from "./seed.ts";
 import { lock, type StateFolder, stateFolder } from "./state.ts";
@@ -70,6 +70,7 @@ async function bringUpParts(
   undo: Undo[],
   stop: () => Promise<void>,
 ): Promise<Service> {
+  const roots = namedRoots(flags.repoRoots);
   requireTools(["git", "bwrap"], say);
   const folder = stateFolder(flags.state);
   const held = lock(folder);
@@ -86,28 +87,33 @@ async function bringUpParts(
   undo.push(() => processes.endAll(STOP_GRACE_MS));
 
   // Before the host starts: it only believes in folders that stand.
-  if (flags.seed) makeSample(folder.sample);
+  if (flags.seed && !sampleStands(folder.sample)) {
+    say("Making the sample repository ...");
+    makeSample(folder.sample);
+  }
   let lose: (line: string) => void = () => undefined;
   const lost = new Promise<string>((tell) => {
     lose = tell;
   });
+  say("Starting the sandbox host ...");
   const host = startHost({
     processes,
     program: inProject("src/host/main.ts"),
     secret: secrets.SANDBOX_SECRET,
     sandboxes: folder.sandboxes,
-    repoRoots: repoRoots(flags, folder),
+    repoRoots: repoRoots({ repoRoots: roots }, folder),
     log: { file: folder.log, fd },
     say,
     lost: lose,
   });
   undo.push(() => host.then((up) => up.quiet()).catch(() => undefined));
-  const [{ port: hostPort }] = await Promise.all([host, migrate(processes, folder, fd), buildPage()]);
+  const [{ port: hostPort }] = await Promise.all([host, migrate(processes, folder, fd, say), buildPage(say)]);
   writePrivate(folder.vars, envFile({ SANDBOX_URL: `http://127.0.0.1:${hostPort}` }));
 
+  say("Starting the Worker ...");
   const worker = await startWorker({ processes, folder, port, fd, lost: lose });
   undo.push(() => worker.quiet());
-  const seeded = await seed(worker.url, secrets.COUNTERSIGN_ADMIN_TOKEN, folder, flags.seed);
+  const seeded = await seed(worker.url, secrets.COUNTERSIGN_ADMIN_TOKEN, folder, { sample: flags.seed, say });
   const sweeps = sweepEachMinute(worker.url);
   undo.push(() => sweeps.stop());
   announce(folder, worker.url, seeded, undo);
@@ -130,4 +136,17 @@ export function repoRoots(flags: Pick<StartFlags, "repoRoots">, folder: Pick<Sta
   const chosen =
     flags.repoRoots.length > 0 ? flags.repoRoots.map((dir) => resolve(dir)) : [homedir(), dirname(project)];
   return [...new Set([folder.sample, ...chosen])].filter((dir) => dir !== "/");
+}
+
+/** The folders of `--repo-root`, each of which must stand: one that is mistyped would allow nothing, silently. */
+export function namedRoots(dirs: readonly string[]): string[] {
+  return dirs.map((dir) => {
+    const path = resolve(dir);
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true)
+      throw new StartError(`--repo-root ${dir}: there is no folder ${path}. Name a folder that stands`);
+    // The sandbox host is told of all of them in one text, with colons in between.
+    if (path.includes(":"))
+      throw new StartError(`--repo-root ${dir}: a folder with a colon in its path cannot be used`);
+    return path;
+  });
 }

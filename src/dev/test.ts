@@ -73,7 +73,7 @@ async function main(): Promise<number> {
     const { root, family } = thisMachine();
     // The page's tests drive Chromium. Only where we can install it do we insist on it.
     requireTools(root && family.includes("debian") ? ["git", "bwrap", "chromium"] : ["git", "bwrap"], console.log);
-    await buildPage();
+    await buildPage(console.log);
     for (const [index, args] of runsFor(process.argv.slice(2)).entries()) {
       const outputFile = join(folder, `report-${index}.json`);
       const code = await vitest(args, outputFile);

@@ -5,6 +5,7 @@
  * Arguments: port, persistence folder, env files.
  */
 import { unstable_startWorker as startWorker } from "wrangler";
+import { failureLine } from "./log.ts";
 import { inProject } from "./project.ts";
 
 const [port, persist, ...envFiles] = process.argv.slice(2);
@@ -24,6 +25,9 @@ const worker = await startWorker({
     structuredLogsHandler: ({ level, message }: { level: string; message: string }) =>
       process.stdout.write(`[worker:${level}] ${message}\n`),
   },
+}).catch((error: unknown) => {
+  process.stdout.write(`${failureLine(error)}\n`);
+  process.exit(1);
 });
 // Its own answer to a failure is to wait for an edit, which never comes here.
 for (const event of ["buildFailed", "error"])

@@ -86,10 +86,16 @@ export function sweepEachMinute(url: string): { stop(): void } {
  * Applies what is new among the migrations. What was applied is remembered beside the data itself, so that a
  * start with nothing to do does not pay for asking.
  */
-export async function migrate(processes: ProcessList, folder: StateFolder, fd: number): Promise<void> {
+export async function migrate(
+  processes: ProcessList,
+  folder: StateFolder,
+  fd: number,
+  say: (line: string) => void,
+): Promise<void> {
   const mark = join(folder.persist, "migrations.applied");
   const newest = migrationsMark(inProject("migrations"));
   if (newest === null || readText(mark) === newest) return;
+  say("Bringing the database up to date ...");
   const from = sizeOf(folder.log);
   const args = ["d1", "migrations", "apply", "countersign", "--local", "--persist-to", folder.persist];
   const child = processes.spawn(

@@ -25,13 +25,20 @@ function refused(failure: SandboxFailure, url: string, ref: string): Refused {
         `${url} has no branch, tag or commit ${ref}: check the name, or leave ref out for HEAD.`,
       );
     case "repo_not_allowed":
-      return new Refused("repo_not_allowed", `${url} may not be used here: ${failure.message}`);
+      return new Refused("repo_not_allowed", `${url} may not be used here: ${whyNotAllowed(failure.message)}`);
     default:
       return new Refused(
         "unavailable",
         "The sandbox host cannot be asked about the repository now: try again in a moment.",
       );
   }
+}
+
+/** The host speaks of its own setting; whoever started the service knows it as a flag. */
+function whyNotAllowed(said: string): string {
+  return said.includes("REPO_ROOTS")
+    ? "it stands below none of the folders that local repositories are allowed in. Name one above it when the service is started: npm start -- --repo-root DIR."
+    : said;
 }
 
 /** By name, not by class: a failure may have crossed a call between objects, which keeps only its fields. */

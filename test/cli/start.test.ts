@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -10,13 +10,13 @@ import { StartError } from "../../src/dev/files.ts";
 import { parseFlags } from "../../src/dev/flags.ts";
 import { safeGitEnv } from "../../src/dev/git.ts";
 import { type Host, startHost } from "../../src/dev/host.ts";
-import { openLog, reasonIn } from "../../src/dev/log.ts";
+import { failureLine, openLog, reasonIn } from "../../src/dev/log.ts";
 import { pageIsStale } from "../../src/dev/page.ts";
-import { familyOf, type Machine, planFor } from "../../src/dev/prerequisites.ts";
+import { familyOf, type Machine, planFor, whyNot } from "../../src/dev/prerequisites.ts";
 import { processList } from "../../src/dev/processes.ts";
 import { project } from "../../src/dev/project.ts";
 import { makeSample, samplePlan } from "../../src/dev/sample.ts";
-import { repoRoots } from "../../src/dev/service.ts";
+import { namedRoots, repoRoots } from "../../src/dev/service.ts";
 import { runsFor, summary, tallyOf } from "../../src/dev/test.ts";
 import { freePort, migrationsMark } from "../../src/dev/worker.ts";
 import { parsePlan } from "../../src/domain/plan.ts";
@@ -53,6 +53,30 @@ describe("flags", () => {
       ["--json=1"],
     ])
       expect(parseFlags(args).kind, args.join(" ")).toBe("usage");
+  });
+
+  it("[START-15] a --repo-root that is no folder is named, one that stands is made absolute", () => {
+    const file = join(folder, "file");
+    writeFileSync(file, "");
+    for (const dir of ["/nonexist", file])
+      expect(() => namedRoots([folder, dir])).toThrow(
+        new StartError(`--repo-root ${dir}: there is no folder ${dir}. Name a folder that stands`),
+      );
+    mkdirSync(join(folder, "a:b"));
+    expect(() => namedRoots([join(folder, "a:b")])).toThrow("colon");
+    expect(namedRoots([folder, "."])).toEqual([folder, process.cwd()]);
+  });
+
+  it("[START-15] ends the start in one line, before anything is begun", () => {
+    const state = join(folder, "state");
+    const args = [join(project, "src/dev/start.ts"), "--state", state, "--repo-root", "/nonexist", "--json"];
+    const start = spawnSync(process.execPath, args, { encoding: "utf8" });
+    expect([start.status, start.stdout, existsSync(state)]).toEqual([1, "", false]);
+    expect(start.stderr.split("\n")).toEqual([
+      "Starting Countersign ...",
+      "--repo-root /nonexist: there is no folder /nonexist. Name a folder that stands",
+      "",
+    ]);
   });
 
   it("[START-5] local repositories may stand below the home folder and the project's own, or below what was named, and never below /", () => {
@@ -93,6 +117,14 @@ describe("prerequisites", () => {
       do: "stop",
       line: expect.stringContaining("Linux VM or container"),
     });
+  });
+
+  it("[START-17] what a program could not do is said in words", () => {
+    expect(whyNot(spawnSync("no-such-program", [], { encoding: "utf8" }))).toBe("it is not installed");
+    const bash = (script: string) => whyNot(spawnSync("bash", ["-c", script], { encoding: "utf8" }));
+    expect(bash("echo looking; echo 'E: no network' >&2; exit 100")).toBe("E: no network");
+    expect(bash("exit 1")).toBe("no reason given");
+    expect(bash("kill -9 $$")).toBe("it was ended by SIGKILL");
   });
 
   it("[START-7] a derived distribution counts as what it derives from", () => {
@@ -247,6 +279,23 @@ describe("ports, migrations and the log", () => {
     const from = readFileSync(file).byteLength;
     writeFileSync(file, "Error: old\nstarting\n✘ [ERROR] Could not resolve x\nbye\n");
     expect(reasonIn(file, from)).toBe("✘ [ERROR] Could not resolve x");
+  });
+
+  it("[START-16] a broken configuration is named with its file, its line and what is wrong", () => {
+    const file = join(folder, "log");
+    const reason = (text: string): string => {
+      writeFileSync(file, text);
+      return reasonIn(file, 0);
+    };
+    expect(
+      reason("✘ [ERROR] Invalid TOML document\n\n    wrangler.toml:1:19:\n      1 │ name = x\n🪵  Logs were written\n"),
+    ).toBe("wrangler.toml:1:19: ✘ [ERROR] Invalid TOML document");
+    expect(reason('✘ [ERROR] Processing wrangler.toml configuration:\n\n    - Expected "main"\n    - More\n')).toBe(
+      '✘ [ERROR] Processing wrangler.toml configuration: Expected "main"',
+    );
+    const cause = Object.assign(new Error("Invalid\n  TOML"), { location: { file: "/p/wrangler.toml", line: 3 } });
+    expect(failureLine(new Error("starting the server", { cause }))).toBe("Error: /p/wrangler.toml:3: Invalid TOML");
+    expect(failureLine("odd")).toBe("Error: odd");
   });
 });
 

@@ -93,6 +93,19 @@ describe("asking for a task", () => {
     log.mockRestore();
     expect(runtime.calls).not.toContain("createTask");
   });
+  it("[HTTP-36] a local repository below none of the allowed folders is refused with the flag that allows it", async () => {
+    const { ask, deployment } = registered();
+    const asked = async (said: string): Promise<string> => {
+      deployment.resolving = () => {
+        throw new SandboxFailure("repo_not_allowed", said);
+      };
+      return (await ask("POST", "/api/tasks", { as: "submitter", body: taskBody })).body.detail;
+    };
+    const detail = await asked("the repository /srv/a is not below any of the folders in REPO_ROOTS");
+    expect(detail).toContain("--repo-root DIR");
+    expect(detail).not.toContain("REPO_ROOTS");
+    expect(await asked("it leads to an address in a private range")).toContain("private range");
+  });
   it("[HTTP-13] a repository or ref that can never be right is refused without asking anyone", async () => {
     const { ask, deployment, runtime } = registered();
     for (const url of ["ssh://git@x.example/a", "https://u:p@git.example/a/b", "/etc", "https://127.0.0.1/a"])

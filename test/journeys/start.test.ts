@@ -1,5 +1,5 @@
-import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -50,6 +50,33 @@ describe("the service on one machine", () => {
   it("[START-13] without the sample it has a scope and no task", async () => {
     service = await startService({ seed: false });
     expect((await tasks(service)).items).toEqual([]);
+  });
+});
+
+describe("what a start says", () => {
+  it("[START-14] with --json each part is named on stderr as it begins, and stdout holds one line", async () => {
+    const state = mkdtempSync(join(tmpdir(), "countersign-say-"));
+    const args = [inProject("src/dev/start.ts"), "--json", "--port", "0", "--state", state];
+    const child = spawn(process.execPath, args, { cwd: project, stdio: ["ignore", "pipe", "pipe"] });
+    const said = { out: "", err: "" };
+    child.stderr.on("data", (bytes: Buffer) => {
+      said.err += bytes;
+    });
+    child.stdout.on("data", (bytes: Buffer) => {
+      said.out += bytes;
+      child.kill("SIGTERM");
+    });
+    await new Promise((resolve) => child.on("exit", resolve));
+    rmSync(state, { recursive: true, force: true });
+    expect(said.out).toMatch(/^\{"url":.*\}\n$/);
+    const begins = [
+      "Making the sample repository ...",
+      "Starting the sandbox host ...",
+      "Bringing the database up to date ...",
+      "Starting the Worker ...",
+      "Asking for the sample task ...",
+    ];
+    expect(said.err.split("\n").filter((line) => begins.includes(line))).toEqual(begins);
   });
 });
 

@@ -17,6 +17,8 @@ describe.skipIf(!chromiumIsHere)("deciding on the page", () => {
   });
 
   const open = (api: FakeApi, path: string, size: Size = wide) => openPage(browser, api, path, size);
+  /** The confirmation is open, and no longer deaf to the burst that may have opened it. */
+  const canConfirm = (page: Page) => page.locator('form .sign[aria-disabled="false"]').waitFor();
   const button = (page: Page, name: string | RegExp) => page.getByRole("button", { name });
 
   it("[WEB-6] keys open an answer with the focus in it, walk the list, and are text in a field", async () => {
@@ -65,7 +67,7 @@ describe.skipIf(!chromiumIsHere)("deciding on the page", () => {
     const { page } = await open(api, "/review/card-1");
     await page.locator("button.sign:enabled").waitFor();
     await page.keyboard.press("a");
-    await page.locator("button.sign:focus").waitFor();
+    await canConfirm(page);
     await page.keyboard.press("Enter");
     await page.keyboard.press("Enter");
     await button(page, "Sending…").dblclick({ force: true });
@@ -85,6 +87,7 @@ describe.skipIf(!chromiumIsHere)("deciding on the page", () => {
     await button(page, "Approve…").focus();
     await page.keyboard.down("Enter");
     await page.locator("form .sign:focus").waitFor();
+    await canConfirm(page);
     await page.keyboard.down("Enter");
     await page.keyboard.up("Enter");
     // A click that is the second of two, on the button that came to stand where the first one was.
@@ -93,12 +96,36 @@ describe.skipIf(!chromiumIsHere)("deciding on the page", () => {
     await page.locator("form .sign").click();
     await page.getByRole("heading", { name: "Countersigned" }).waitFor();
   });
+  it("[WEB-22] the burst of presses that opens the answer does not complete it; a press after it does", async () => {
+    const api = exampleApi();
+    const { page } = await open(api, "/review/card-1");
+    await page.locator("button.sign:enabled").waitFor();
+    // Pressed by the page itself as soon as the button stands, however slow the machine.
+    await page.evaluate(`new MutationObserver((_, watch) => {
+      const sign = document.querySelector("form .sign");
+      if (sign === null) return;
+      watch.disconnect();
+      sign.click();
+      document.title = "pressed";
+    }).observe(document.body, { childList: true, subtree: true })`);
+    await button(page, "Approve…").focus();
+    await page.keyboard.press("Enter");
+    await expect.poll(() => page.title()).toBe("pressed");
+    expect(api.asked).toEqual([]);
+    await canConfirm(page);
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Countersign");
+    expect(api.asked).toEqual([]);
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Countersigned" }).waitFor();
+    expect(api.asked).toHaveLength(1);
+  });
   it("[WEB-7] sent again after a lost answer, it carries the same key", async () => {
     const api = exampleApi();
     api.refuseNext = { status: 0, code: "", detail: "" };
     const { page } = await open(api, "/review/card-1");
     await page.locator("button.sign:enabled").waitFor();
     await page.keyboard.press("a");
+    await canConfirm(page);
     await page.keyboard.press("Enter");
     await page.getByText("The service cannot be reached").waitFor();
     await button(page, "Countersign").click();
@@ -114,6 +141,7 @@ describe.skipIf(!chromiumIsHere)("deciding on the page", () => {
     // All the page asks by itself is asked: what it shows next, it learnt from the refusal.
     await page.waitForLoadState("networkidle");
     await page.keyboard.press("a");
+    await canConfirm(page);
     const changed = cardOf("card-1", plan, { publishes: "countersign/elsewhere" });
     api.approvals = [changed];
     api.refuseNext = { status: 409, code: "content_changed", detail: "The card changed." };
@@ -125,6 +153,7 @@ describe.skipIf(!chromiumIsHere)("deciding on the page", () => {
     expect(await page.locator("form.answer").count()).toBe(0);
     await page.locator("button.sign:enabled").waitFor();
     await page.keyboard.press("a");
+    await canConfirm(page);
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Countersigned" }).waitFor();
     expect(api.asked[1]?.body.content_hash).toBe(changed.content_hash);
@@ -153,6 +182,7 @@ describe.skipIf(!chromiumIsHere)("deciding on the page", () => {
     // All the page asks by itself is asked: what it shows next, it learnt from the refusal.
     await page.waitForLoadState("networkidle");
     await page.keyboard.press("a");
+    await canConfirm(page);
     api.decide("card-1", "deny", "grace");
     api.refuseNext = { status: 409, code: "already_resolved", detail: "It was decided." };
     await page.keyboard.press("Enter");
@@ -173,6 +203,7 @@ describe.skipIf(!chromiumIsHere)("deciding on the page", () => {
     const { page } = await open(api, "/review/card-1", slim);
     await page.locator("button.sign:enabled").waitFor();
     await page.keyboard.press("a");
+    await canConfirm(page);
     await page.keyboard.press("Enter");
     await page.getByText("at least one").waitFor();
     expect(api.asked).toEqual([]);

@@ -75,7 +75,7 @@ describe.skipIf(!chromiumIsHere)("countersigning on the page", () => {
     expect(page.url()).toContain(`/review/${card.id}`);
     await tabTo(page, "Approve…");
     await page.keyboard.press("Enter");
-    await page.locator("button.sign:focus", { hasText: "Countersign" }).waitFor();
+    await page.locator('button.sign:focus[aria-disabled="false"]', { hasText: "Countersign" }).waitFor();
     await page.keyboard.press("Enter");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Countersigned" }).waitFor();
@@ -104,7 +104,7 @@ describe.skipIf(!chromiumIsHere)("countersigning on the page", () => {
     await page.keyboard.press("j");
     await page.getByText("Your browser checked").waitFor();
     await page.keyboard.press("a");
-    await page.locator("button.sign:focus", { hasText: "Countersign" }).waitFor();
+    await page.locator('button.sign:focus[aria-disabled="false"]', { hasText: "Countersign" }).waitFor();
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Countersigned" }).waitFor();
     await expect.poll(statusOf(card.task_id), { timeout: taskEndsWithinMs }).toBe("done");

@@ -1,6 +1,7 @@
 /**
  * The decision. Two steps, both by keyboard: open an answer, then confirm it. One answer is sent at a time,
- * a repeat carries the same Idempotency-Key, and it names the bytes that were shown. [WEB-6, WEB-7, WEB-8, WEB-9]
+ * a repeat carries the same Idempotency-Key, and it names the bytes that were shown. [WEB-6, WEB-7, WEB-8, WEB-9,
+ * WEB-22]
  */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useEffect, useId, useRef, useState } from "react";
@@ -10,6 +11,9 @@ import { Failure } from "../ui/notice.tsx";
 import { useShortcuts } from "../ui/shortcuts.tsx";
 import { answers } from "../ui/words.ts";
 import { Amount, amountOf, useAmount } from "./amount.tsx";
+
+/** Long enough for the presses of one burst, too short to be felt by who reads before pressing again. */
+const openedByBurstMs = 500;
 
 interface DecideProps {
   readonly approval: ApprovalView;
@@ -92,12 +96,16 @@ function Answer({ approval, path, onClose }: AnswerProps) {
   useEffect(() => first.current?.focus(), []);
   const words = answers[approval.kind];
   const saysNo = path !== "approve";
+  // The second press of a hurried pair meets the confirmation that the first one opened. A no needs its words first.
+  const late = useLater(openedByBurstMs);
+  const tooSoon = !saysNo && !late;
   const added = approval.kind === "budget" && path === "approve" ? amountOf(amount.value) : null;
   const noAmount = approval.kind === "budget" && path === "approve" && added === null;
   const missing = (saysNo && text.trim() === "") || noAmount;
 
   const submit = (event: FormEvent): void => {
     event.preventDefault();
+    if (tooSoon) return;
     if (missing) {
       first.current?.focus();
       return;
@@ -154,7 +162,7 @@ function Answer({ approval, path, onClose }: AnswerProps) {
           type="submit"
           className={path === "approve" ? "sign" : "deny solid"}
           ref={saysNo ? undefined : first}
-          aria-disabled={sending.busy}
+          aria-disabled={sending.busy || tooSoon}
           aria-describedby={`${ids}-does`}
           // The second half of a double click on the button that stood here before is not a decision.
           onClick={(event) => event.detail > 1 && event.preventDefault()}
@@ -169,6 +177,16 @@ function Answer({ approval, path, onClose }: AnswerProps) {
       </div>
     </form>
   );
+}
+
+/** False at first, true once it has stood so long. */
+function useLater(ms: number): boolean {
+  const [late, setLate] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(true), ms);
+    return () => clearTimeout(timer);
+  }, [ms]);
+  return late;
 }
 
 /** The few words to read last, when the whole card was long. */
