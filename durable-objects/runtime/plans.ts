@@ -9,6 +9,7 @@ import { derivedId } from "../../src/domain/ids.ts";
 import type { Message } from "../../src/domain/message.ts";
 import { type Plan, parsePlan } from "../../src/domain/plan.ts";
 import { remarksOn } from "../../src/domain/plan-remarks.ts";
+import { runnerProblems } from "../../src/domain/plan-runners.ts";
 import { isFinal } from "../../src/domain/task.ts";
 import { contentHash } from "../../src/domain/token.ts";
 import type { Card } from "../../src/domain/view.ts";
@@ -22,8 +23,9 @@ export function acceptPlan(tx: Tx, task: TaskRow, message: Message): void {
   if (message.error_code !== null || message.plan_markdown === null) return planFailed(tx, task, message);
   const payload = planResult.safeParse(message.payload);
   const plan = parsePlan(message.plan_markdown);
-  if (!plan.ok || !payload.success) {
-    const first = plan.ok ? "it names no commit" : `line ${plan.problems[0]?.line}: ${plan.problems[0]?.message}`;
+  const problem = plan.ok ? runnerProblems(message.plan_markdown, plan.plan)[0] : plan.problems[0];
+  if (!plan.ok || problem !== undefined || !payload.success) {
+    const first = problem === undefined ? "it names no commit" : `line ${problem.line}: ${problem.message}`;
     tx.finish(task, "failed", { reason: `The plan that came back is not valid: ${first}`, error_code: "tool_failure" });
     return;
   }

@@ -3,6 +3,7 @@
  * and a patch. Stateless: it knows its order and nothing else. Every step is committed before the next. [EXE-*]
  */
 import { z } from "zod";
+import { runners } from "../domain/plan-runners.ts";
 import { type ExecutionOrder, executionOrder, sandboxId } from "../domain/result.ts";
 import { ending, endingOf, type How, resultOf } from "./attempt-end.ts";
 import type { AttemptRef, Entry } from "./bus.ts";
@@ -110,6 +111,14 @@ const steps: Record<ExecutorState["at"], (scene: Scene) => Stepped> = {
   async begin(scene) {
     const entry = await scene.ports.bus.begin(scene.ref);
     if (entry.answer !== "go") return stop(scene, entry);
+    const { runner } = scene.order;
+    if (!runners.includes(runner))
+      return close(scene, {
+        end: "finished",
+        error_code: "tool_failure",
+        retryable: false,
+        detail: `the runner ${runner} is not part of this version`,
+      });
     return go(
       scene,
       { at: "clear" },

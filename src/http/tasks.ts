@@ -6,6 +6,7 @@ import { createRoute, OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { hashOf } from "../domain/canonical.ts";
 import { parsePlan } from "../domain/plan.ts";
+import { runnerProblems } from "../domain/plan-runners.ts";
 import { refProblem, repoUrl } from "../domain/repo.ts";
 import { type TaskInput, taskStatuses } from "../domain/view.ts";
 import type { Idempotency } from "./doors.ts";
@@ -179,14 +180,15 @@ async function checkTask(c: Context<CallerEnv>, input: TaskInput): Promise<TaskI
 
 function demandPlan(markdown: string): void {
   const parsed = parsePlan(markdown);
-  if (parsed.ok) return;
-  const [first] = parsed.problems;
+  const problems = parsed.ok ? runnerProblems(markdown, parsed.plan) : parsed.problems;
+  const [first] = problems;
+  if (parsed.ok && first === undefined) return;
   const where = first === undefined ? "" : ` Line ${first.line}: ${first.message}`;
   throw new Refused(
     "invalid_plan",
-    `The plan has ${parsed.problems.length} problem(s); correct them and send it again.${where}`,
+    `The plan has ${problems.length} problem(s); correct them and send it again.${where}`,
     {
-      problems: parsed.problems,
+      problems,
     },
   );
 }
