@@ -6,9 +6,9 @@ import { z } from "zod";
 import { canonicalJson } from "../../domain/canonical.ts";
 import type { ErrorCode } from "../../domain/message.ts";
 import type { ExecutionOrder } from "../../domain/result.ts";
-import { limits } from "../../limits.ts";
 import type { AttemptRef, Entry } from "../bus.ts";
 import type { Ports } from "../step.ts";
+import { toolsFor } from "../tools/chain.ts";
 import { call, note, poll, whyFailed } from "../workspace.ts";
 
 export const runnerState = z.strictObject({ step: z.number().int(), call: call.nullable() });
@@ -43,23 +43,23 @@ export async function nextStep(
   order: ExecutionOrder,
   world: { ref: AttemptRef; sandbox: string; tree: string | null; ports: Pick<Ports, "bus" | "sandboxes"> },
 ): Promise<Moved> {
-  const script = order.steps[runner.step];
-  if (script === undefined) return { kind: "done" };
+  if (runner.step >= order.steps.length) return { kind: "done" };
   const { bus, sandboxes } = world.ports;
+  const tools = toolsFor(order, "execution", bus, world.ref);
   const asked = callOfStep(order, runner.step);
+  const spec = tools.spec(asked);
 
-  if (runner.call === null) {
-    const answer = await bus.authorize(world.ref, { ...asked, step: runner.step, tree: world.tree });
+  if (runner.call === null || spec === null) {
+    const answer = await tools.authorize({ ...asked, step: runner.step, tree: world.tree });
     if (answer.answer === "wait") return { kind: "asks" };
     if (answer.answer !== "run") return { kind: "stopped", entry: answer };
     const output = note(`step ${runner.step + 1} of ${order.steps.length}`);
     return { kind: "next", runner: { ...runner, call: { call_id: asked.call_id, offset: 0 } }, output };
   }
 
-  const spec = { argv: ["bash", "-euo", "pipefail", "-c", script], timeout_ms: limits.step_timeout_ms };
   const seen = await poll(sandboxes, world.sandbox, runner.call, spec);
   if (seen.ended === null) return { kind: "working", runner: { ...runner, call: seen.call }, output: seen.output };
-  await bus.settle(world.ref, asked.call_id, seen.ended);
+  await tools.settle(asked.call_id, seen.ended);
   if (seen.ended.state === "unknown")
     return { kind: "lost", detail: `what became of step ${runner.step + 1} is not known` };
   const failed = whyFailed(`step ${runner.step + 1}`, seen.ended);
