@@ -58,7 +58,7 @@ function attemptOf(tx: Tx, lease: Pick<Lease, "message">): AttemptRow | null {
 
 type Standing =
   | { readonly ok: true; readonly task: TaskRow; readonly item: ItemRow; readonly attempt: AttemptRow }
-  | { readonly ok: false; readonly entry: Entry };
+  | { readonly ok: false; readonly entry: Exclude<Entry, { answer: "go" }> };
 
 /** Whether the caller is still the one who runs this attempt. */
 function standing(tx: Tx, ref: AttemptRef): Standing {
@@ -115,7 +115,7 @@ export function begin(tx: Tx, ref: AttemptRef, verified: VerifiedTokens): Entry 
 /** Resolves one tool call and records the answer. The same call asked again is answered the same. */
 export function authorize(tx: Tx, ref: AttemptRef, call: ToolCall, verified: VerifiedTokens): Authorization {
   const stands = standing(tx, ref);
-  if (!stands.ok) return stands.entry.answer === "go" ? { answer: "run" } : stands.entry;
+  if (!stands.ok) return stands.entry;
   const { task, item, attempt } = stands;
   const id = `${attempt.id}/${call.call_id}`;
   const known = tx.rows.calls.get(id);
