@@ -17,6 +17,7 @@ import { processList } from "../../src/dev/processes.ts";
 import { project } from "../../src/dev/project.ts";
 import { makeSample, samplePlan } from "../../src/dev/sample.ts";
 import { namedRoots, repoRoots } from "../../src/dev/service.ts";
+import { countInto } from "../../src/dev/settled-reporter.ts";
 import { runsFor, summary, tallyOf } from "../../src/dev/test.ts";
 import { freePort, migrationsMark } from "../../src/dev/worker.ts";
 import { parsePlan } from "../../src/domain/plan.ts";
@@ -322,7 +323,7 @@ describe("the demo's own check", () => {
 });
 
 describe("the test runner's last line", () => {
-  const counts = { numPassedTests: 5, numFailedTests: 0, numPendingTests: 0, numTodoTests: 0, numFailedTestSuites: 0 };
+  const counts = { numPassedTests: 5, numFailedTests: 0, numPendingTests: 0, numFailedTestSuites: 0 };
   const line = (...runs: [Partial<typeof counts> | null, number][]) =>
     summary(runs.map(([told, code]) => tallyOf(told === null ? null : JSON.stringify({ ...counts, ...told }), code)));
   it("[TEST-1] counts passed, failed and skipped over all runs", () => {
@@ -333,6 +334,17 @@ describe("the test runner's last line", () => {
     expect(line([{ numFailedTestSuites: 1 }, 1])).toBe("5 passed, 1 failed");
     expect(line([{}, 1])).toBe("5 passed, 1 failed");
     expect(line([null, 1], [{}, 0])).toBe("5 passed, 1 failed");
+  });
+  it("[TEST-2] counts tests by how they ended, and a file that failed as one", () => {
+    const counts = { numPassedTests: 0, numFailedTests: 0, numPendingTests: 0, numFailedTestSuites: 0 };
+    const module = (ok: boolean, ...states: string[]) => ({
+      ok: () => ok,
+      children: { allTests: () => states.map((state) => ({ result: () => ({ state }) })) },
+    });
+    // As much of a module as is looked at.
+    countInto(counts, module(false, "passed", "failed", "skipped", "pending") as never);
+    countInto(counts, module(true, "passed") as never);
+    expect(counts).toEqual({ numPassedTests: 2, numFailedTests: 1, numPendingTests: 2, numFailedTestSuites: 1 });
   });
   it("[TEST-1] runs every project unless one is named", () => {
     expect(runsFor(["--bail=1"]).map((args) => args[1])).toEqual(["node", "host", "workerd", "road"]);
