@@ -3,7 +3,7 @@
  * been seen to wait for ever after its last test. By then every result is known, so none is guessed. [TEST-2]
  */
 import { writeFileSync } from "node:fs";
-import type { Reporter, TestModule } from "vitest/node";
+import type { Reporter, TestModule, Vitest } from "vitest/node";
 
 /** Longer than the runner waits for what objects left to do (30 s). */
 const farewellMs = 40_000;
@@ -27,9 +27,13 @@ export function countInto(counts: Counts, module: Pick<TestModule, "children" | 
 
 export default class SettledReporter implements Reporter {
   readonly #counts: Counts = { numPassedTests: 0, numFailedTests: 0, numPendingTests: 0, numFailedTestSuites: 0 };
+  #vitest: Vitest | null = null;
   #left = 0;
   #timer: NodeJS.Timeout | null = null;
 
+  onInit(vitest: Vitest): void {
+    this.#vitest = vitest;
+  }
   onTestRunStart(specifications: readonly unknown[]): void {
     this.#left = specifications.length;
   }
@@ -49,6 +53,9 @@ export default class SettledReporter implements Reporter {
   #end(): void {
     this.#write();
     console.log("Every test has ended, but the runner has not: it is ended now.");
-    process.exit(this.#counts.numFailedTests + this.#counts.numFailedTestSuites > 0 ? 1 : 0);
+    // An error outside any test fails a run that ends by itself, so it fails this one too.
+    const loose = this.#vitest?.state.getUnhandledErrors() ?? [];
+    for (const error of loose) console.error(error);
+    process.exit(this.#counts.numFailedTests + this.#counts.numFailedTestSuites + loose.length > 0 ? 1 : 0);
   }
 }
