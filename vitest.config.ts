@@ -14,11 +14,26 @@ function secrets() {
   };
 }
 
-/** `node` is pure and fast; `host` needs bubblewrap; `workerd` runs the objects; `road` starts the whole service. */
+/**
+ * `node` is pure and fast; `simulation` runs the objects over a simulated platform; `host` needs bubblewrap; `workerd`
+ * runs the objects for real; `road` starts the whole service.
+ */
 export default defineConfig({
   test: {
     projects: [
       { test: { name: "node", include: ["test/{domain,agents,http,cli}/**/*.test.ts"] } },
+      {
+        resolve: {
+          alias: {
+            "cloudflare:workers": new URL("./test/simulation/platform/cloudflare-workers.ts", import.meta.url).pathname,
+          },
+        },
+        test: {
+          name: "simulation",
+          include: ["test/simulation/**/*.test.ts", "test/faults/**/*.test.ts"],
+          testTimeout: 600_000,
+        },
+      },
       { test: { name: "host", include: ["test/host/**/*.test.ts"], testTimeout: 60_000, hookTimeout: 60_000 } },
       {
         plugins: [
@@ -31,6 +46,8 @@ export default defineConfig({
                 SANDBOX_SECRET: inject("hostSecret"),
                 TEST_REPO: pathToFileURL(inject("hostRepo")).href,
                 TEST_MIGRATIONS: await readD1Migrations("./migrations"),
+                TEST_EVICTIONS: process.env.COUNTERSIGN_EVICTIONS ?? "80",
+                TEST_SEED: process.env.COUNTERSIGN_SEED ?? "",
               },
             },
           })),

@@ -2,24 +2,48 @@
  * Named queues of one object in one table: the rows `domain/queue.ts` decides about, kept. Every method
  * is one synchronous piece of its caller's transaction and returns the facts to record in it. [Q-*]
  */
-import { byteLength, canonicalJson, sha256Hex } from "../src/domain/canonical.ts";
-import { envelope, type Message } from "../src/domain/message.ts";
+import { byteLength, canonicalJson } from "../src/domain/canonical.ts";
+import { type Delivery, delivery } from "../src/domain/delivery.ts";
+import type { Message } from "../src/domain/message.ts";
 import {
   enqueued,
   holds,
   joinFacts,
   type LeaseRef,
-  type Moved,
   noFacts,
   type QueueFacts,
-  type QueueRow,
   type QueueStep,
   step,
 } from "../src/domain/queue.ts";
+import { type Standing, type StandingOrder, type StandingState, takesIn } from "../src/domain/queue-standing.ts";
 import { ok, type Result, refuse } from "../src/domain/refusal.ts";
 import { limits } from "../src/limits.ts";
-import { columns, readRow, type StoredRow, writeRow } from "./queue-rows.ts";
-import { type DeadLetter, type Depth, deadLettersOf, depthOf, type QueueView, viewOf } from "./queue-view.ts";
+import { ackAll, type BatchLeases, type BatchRequest, enqueueAll, leaseMany } from "./queue-batch.ts";
+import { DepthSamples } from "./queue-depth.ts";
+import { bury, commit, leased, leaseOf, mark, nextReady } from "./queue-lease.ts";
+import {
+  columns,
+  heads,
+  insertRow,
+  readMessage,
+  readRow,
+  type StoredHead,
+  type StoredRow,
+  writeRow,
+} from "./queue-rows.ts";
+import { isEmpty, moveStanding, type Stood, standingOf } from "./queue-standing.ts";
+import { type Expired, expire, requeueDead, requeueOwn } from "./queue-upkeep.ts";
+import {
+  type DeadLetter,
+  type Depth,
+  deadLettersOf,
+  depthOf,
+  type HeldLease,
+  leasesOf,
+  type QueueView,
+  viewOf,
+} from "./queue-view.ts";
+import { sha256Hex } from "./sha256.ts";
 import { maxRowBytes, type Sql } from "./sql.ts";
 
 export interface Lease extends LeaseRef {
@@ -29,14 +53,11 @@ export interface Lease extends LeaseRef {
   readonly expires_at: number;
   readonly deliveries: number;
 }
-/** `conflict`: the id is taken by other bytes. `too_big`: the body belongs in the artifacts, its reference here. */
-export type EnqueueOutcome = "accepted" | "duplicate" | "conflict" | "too_big";
-export interface Expired {
-  readonly queue: string;
-  readonly message: Message | null;
-  readonly lease: LeaseRef & { readonly holder: string };
-  readonly state: "queued" | "dead";
-}
+/**
+ * `conflict`: the id is taken by other bytes. `too_big`: it fits no row. `closed`: the queue is being emptied, and
+ * the message waits with its sender. `malformed` (of a batch): it has no canonical form.
+ */
+export type EnqueueOutcome = "accepted" | "duplicate" | "conflict" | "too_big" | "closed" | "malformed";
 export interface LeaseRequest {
   readonly holder: string;
   /** A fresh random id: used only when a row is leased anew. */
@@ -45,43 +66,54 @@ export interface LeaseRequest {
   /** For a holder that works on several rows side by side: always a further row, never the one it has. */
   readonly many?: boolean;
 }
+const batch = limits.queue_batch;
 
-const batch = 100;
+const knownAs = `SELECT coalesce((SELECT body_hash FROM queue_rows WHERE queue = ?1 AND message_id = ?2),
+    (SELECT body_hash FROM queue_processed WHERE queue = ?1 AND message_id = ?2)) AS hash,
+    (SELECT state FROM queue_standing WHERE queue = ?1) AS standing`;
+const heldBy = `SELECT ${columns} FROM queue_rows WHERE seq = (SELECT min(seq) FROM queue_rows
+    WHERE queue = ? AND state = 'leased' AND holder = ? AND expires_at > ?)`;
+const byLease = `SELECT ${heads} FROM queue_rows WHERE lease_id = ?`;
 
 export class DurableQueue {
   readonly #sql: Sql;
+  readonly #samples: DepthSamples;
   constructor(sql: Sql) {
     this.#sql = sql;
+    this.#samples = new DepthSamples(sql);
   }
 
+  /** Priority and most deliveries are those of the message's kind unless they are given. */
   enqueue(
     queue: string,
     message: Message,
-    { priority = 0, max_deliveries = limits.max_deliveries }: { priority?: number; max_deliveries?: number },
+    given: Partial<Delivery>,
     now: number,
   ): { readonly outcome: EnqueueOutcome; readonly facts: QueueFacts } {
     const body = canonicalJson(message);
     const hash = sha256Hex(body);
+    const { message_id, message_kind, trace_id, scope_id, sender } = message;
     const named = { queue, head: message };
-    const known = this.#hashOf(queue, message.message_id);
+    const found = this.#sql.one<{ hash: string | null; standing: StandingState | null }>(knownAs, queue, message_id);
+    const known = found?.hash ?? null;
     if (known === hash) return { outcome: "duplicate", facts: noFacts };
     if (known !== null)
       return {
         outcome: "conflict",
         facts: enqueued(named, "refused", "a message with this id and other content came before"),
       };
-    if (byteLength(body) > maxRowBytes)
+    if (body.length > maxRowBytes / 3 && byteLength(body) > maxRowBytes)
       return { outcome: "too_big", facts: enqueued(named, "refused", "the message is too big for a row") };
-    const { message_id, message_kind, trace_id, scope_id, sender } = message;
+    if (!takesIn(found?.standing ?? "open")) return { outcome: "closed", facts: noFacts };
+    const { priority, max_deliveries } = { ...delivery[message_kind], ...given };
     this.#sql.run(
-      `INSERT INTO queue_rows (queue, message_id, message_kind, trace_id, scope_id, sender, body, body_hash, state, priority,
-         max_deliveries, deliveries, epoch, enqueued_at, available_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, 0, 1, ?, ?)`,
+      insertRow,
       ...[queue, message_id, message_kind, trace_id, scope_id, sender, body, hash, priority, max_deliveries, now, now],
     );
     return { outcome: "accepted", facts: enqueued(named, "accepted", null) };
   }
 
-  /** Null when nothing is eligible. Rows whose body no longer parses die here, so that one cannot stop the queue. */
+  /** Null when nothing is eligible or the queue is paused. Rows whose body no longer parses die here, so that one cannot stop the queue. */
   lease(
     queue: string,
     request: LeaseRequest,
@@ -91,26 +123,35 @@ export class DurableQueue {
     if (held !== null) return { lease: held, facts: noFacts };
     let facts = noFacts;
     for (let tried = 0; tried < batch; tried++) {
-      const stored = this.#sql.one<StoredRow>(
-        `SELECT ${columns} FROM queue_rows WHERE queue = ? AND state = 'queued' AND available_at <= ? ORDER BY priority DESC, seq LIMIT 1`,
-        ...[queue, now],
-      );
+      const stored = nextReady(this.#sql, queue, now);
       if (stored === null) break;
       const { lease_id, holder, lease_ms } = request;
-      const moved = this.#must(stored, { event: "lease", lease_id, holder, lease_ms }, now);
-      facts = joinFacts(facts, moved.facts);
+      const moved = leased(stored, { event: "lease", lease_id, holder, lease_ms }, now);
+      writeRow(this.#sql, moved.row, "queued", now);
+      facts = tried === 0 ? moved.facts : joinFacts(facts, moved.facts);
       const lease = leaseOf(moved.row, stored.body);
       if (lease !== null) return { lease, facts };
-      const reason = "the stored message cannot be read";
-      const lost = step(moved.row, { event: "bury", lease: { lease_id, epoch: moved.row.epoch }, reason }, now);
-      if (lost.ok) facts = joinFacts(facts, this.#commit(lost.value).facts);
+      facts = joinFacts(facts, bury(this.#sql, moved.row, now));
     }
     return { lease: null, facts };
   }
 
+  /** Each message is answered by itself, in the order given; the facts are those of enqueueing them one by one. */
+  enqueueAll(queue: string, messages: readonly Message[], now: number) {
+    return enqueueAll(this.#sql, queue, messages, now);
+  }
+  /** Up to `n` further rows, as many as there are ids for. */
+  leaseMany(queue: string, request: BatchRequest, n: number, now: number): BatchLeases {
+    return leaseMany(this.#sql, queue, request, n, now);
+  }
+  /** Each lease is answered by itself, in the order given: a stale one changes nothing and stops no other. */
+  ackAll(leases: readonly LeaseRef[], now: number) {
+    return ackAll(this.#sql, leases, now);
+  }
+
   /** The lease as it stands now; null once it is not current. */
   leaseById(lease_id: string, now: number): Lease | null {
-    const stored = this.#byLease(lease_id);
+    const stored = this.#sql.one<StoredRow>(`SELECT ${columns} FROM queue_rows WHERE lease_id = ?`, lease_id);
     if (stored === null) return null;
     const row = readRow(stored);
     return row.lease !== null && holds(row, row.lease, now) ? leaseOf(row, stored.body) : null;
@@ -132,60 +173,28 @@ export class DurableQueue {
   }
 
   hasProcessed(queue: string, message_id: string): boolean {
-    return (
-      this.#sql.one("SELECT 1 AS found FROM queue_processed WHERE queue = ? AND message_id = ?", queue, message_id) !==
-      null
-    );
+    const sql = "SELECT 1 AS found FROM queue_processed WHERE queue = ? AND message_id = ?";
+    return this.#sql.one(sql, queue, message_id) !== null;
   }
   markProcessed(queue: string, message: Message, now: number): void {
-    this.#mark(queue, message.message_id, sha256Hex(canonicalJson(message)), now);
+    this.#sql.run(mark, queue, message.message_id, sha256Hex(canonicalJson(message)), now);
   }
 
   /** At the start of an object that consumes its own inbox: no lease of a former life is still being worked on. */
   requeueOwn(queue: string, now: number, counted: (message_id: string) => boolean = () => false): QueueFacts {
-    const rows = this.#sql.all<StoredRow>(
-      `SELECT ${columns} FROM queue_rows WHERE queue = ? AND state = 'leased' ORDER BY seq`,
-      queue,
-    );
-    return joinFacts(
-      ...rows.map((row) => this.#must(row, { event: "requeue", counted: counted(row.message_id) }, now).facts),
-    );
+    return requeueOwn(this.#sql, queue, now, counted);
   }
-
   /** Ends leases whose time has passed (at most 100; what is left is due at once) and forgets old processed marks. */
   expire(now: number): { readonly expired: readonly Expired[]; readonly facts: QueueFacts } {
-    this.#sql.run(
-      `DELETE FROM queue_processed WHERE rowid IN (SELECT rowid FROM queue_processed WHERE at < ? LIMIT ${batch})`,
-      now - limits.processed_retention_ms,
-    );
-    const rows = this.#sql.all<StoredRow>(
-      `SELECT ${columns} FROM queue_rows WHERE state = 'leased' AND expires_at <= ? ORDER BY expires_at, seq LIMIT ${batch}`,
-      now,
-    );
-    const moves = rows.map((stored) => ({ stored, moved: this.#must(stored, { event: "expire" }, now) }));
-    const expired = moves.map(({ stored, moved }) => ({
-      queue: stored.queue,
-      message: parse(stored.body),
-      lease: { lease_id: stored.lease_id ?? "", epoch: stored.epoch, holder: stored.holder ?? "" },
-      state: moved.row.state === "dead" ? ("dead" as const) : ("queued" as const),
-    }));
-    return { expired, facts: joinFacts(...moves.map(({ moved }) => moved.facts)) };
+    return expire(this.#sql, now);
   }
-
   /** Dead rows back to the queue with their deliveries forgiven: one, or (at most 100 of) all. */
   requeueDead(
     queue: string,
     message_id: string | null,
     now: number,
   ): { readonly requeued: number; readonly facts: QueueFacts } {
-    const rows = this.#sql.all<StoredRow>(
-      `SELECT ${columns} FROM queue_rows WHERE queue = ? AND state = 'dead' AND message_id = coalesce(?, message_id) ORDER BY seq LIMIT ${batch}`,
-      ...[queue, message_id],
-    );
-    return {
-      requeued: rows.length,
-      facts: joinFacts(...rows.map((row) => this.#must(row, { event: "revive" }, now).facts)),
-    };
+    return requeueDead(this.#sql, queue, message_id, now);
   }
 
   /** Whether the message stands in the queue and nobody holds it. */
@@ -193,25 +202,62 @@ export class DurableQueue {
     const sql = "SELECT 1 AS found FROM queue_rows WHERE queue = ? AND message_id = ? AND state = 'queued'";
     return this.#sql.one(sql, queue, message_id) !== null;
   }
-  /** Dead rows that can be read, oldest first. `epoch` tells one death of a message from another. */
+  /** Whether the message is waiting or held: it has been neither processed nor given up. */
+  isOpen(queue: string, message_id: string): boolean {
+    const sql =
+      "SELECT 1 AS found FROM queue_rows WHERE queue = ? AND message_id = ? AND state IN ('queued', 'leased')";
+    return this.#sql.one(sql, queue, message_id) !== null;
+  }
+  /** Dead rows that can be read, oldest death first. `epoch` tells one death of a message from another. */
   dead(queue: string): { readonly message: Message; readonly reason: string; readonly epoch: number }[] {
-    const sql = `SELECT body, epoch, coalesce(reason, '') AS reason FROM queue_rows WHERE queue = ? AND state = 'dead' ORDER BY seq LIMIT ${batch}`;
+    const sql = `SELECT body, epoch, coalesce(reason, '') AS reason FROM queue_rows WHERE queue = ? AND state = 'dead'
+      ORDER BY died_at, seq LIMIT ${batch}`;
     return this.#sql
       .all<{ body: string; epoch: number; reason: string }>(sql, queue)
       .flatMap(({ body, epoch, reason }) => {
-        const message = parse(body);
+        const message = readMessage(body);
         return message === null ? [] : [{ message, reason, epoch }];
       });
   }
+  /** Enqueueing goes on; nothing new is handed out and nothing of it becomes due, until it is resumed. */
+  pause(queue: string, order: StandingOrder, now: number): Stood {
+    return moveStanding(this.#sql, queue, "pause", order, now);
+  }
+  resume(queue: string, order: StandingOrder, now: number): Stood {
+    return moveStanding(this.#sql, queue, "resume", order, now);
+  }
+  /** What stands is handed out, what is new waits with its sender. Empty, it is drained: at once when nothing stands in it. */
+  drain(queue: string, order: StandingOrder, now: number): Stood {
+    const asked = moveStanding(this.#sql, queue, "drain", order, now);
+    if (!asked.changed || !isEmpty(this.#sql, queue)) return asked;
+    const runtime = { ...order, by: "runtime", reason: "nothing was left in it" };
+    const drained = moveStanding(this.#sql, queue, "empty", runtime, now);
+    return { ...drained, facts: joinFacts(asked.facts, drained.facts) };
+  }
+  standing(queue: string): Standing {
+    return standingOf(this.#sql, queue);
+  }
+  leases(queue: string, limit: number = limits.queue_batch): HeldLease[] {
+    return leasesOf(this.#sql, queue, limit);
+  }
 
-  /** When a lease expires or a back-off ends next, over all queues. Eligible rows are not due: they wait for a consumer. */
+  /**
+   * When a lease expires or a back-off ends next, over all queues. Eligible rows are not due: they wait for a
+   * consumer. In a paused queue only leases are.
+   */
   nextDueAt(now: number): number | null {
     const sql = `SELECT min(at) AS at FROM (SELECT min(expires_at) AS at FROM queue_rows WHERE state = 'leased'
-      UNION ALL SELECT min(available_at) FROM queue_rows WHERE state = 'queued' AND available_at > ?)`;
+      UNION ALL SELECT (SELECT min(available_at) FROM queue_rows WHERE queue_rows.queue = queue_counts.queue AND state = 'queued'
+        AND ready = 0 AND available_at > ?) FROM queue_counts WHERE queued > ready
+        AND NOT EXISTS (SELECT 1 FROM queue_standing WHERE queue_standing.queue = queue_counts.queue AND state = 'paused'))`;
     return this.#sql.one<{ at: number | null }>(sql, now)?.at ?? null;
   }
   depth(queue: string, now: number): Depth {
     return depthOf(this.#sql, queue, now);
+  }
+  /** One measurement of each queue that changed since its last, or was not measured for ten seconds. */
+  sampleDepth(scope_id: string, queues: readonly string[], now: number): QueueFacts {
+    return this.#samples.take(scope_id, queues, now);
   }
   view(queue: string): QueueView {
     return viewOf(this.#sql, queue);
@@ -221,60 +267,14 @@ export class DurableQueue {
   }
 
   #heldBy(queue: string, holder: string, now: number): Lease | null {
-    const stored = this.#sql.one<StoredRow>(
-      `SELECT ${columns} FROM queue_rows WHERE queue = ? AND state = 'leased' AND holder = ? AND expires_at > ? ORDER BY seq LIMIT 1`,
-      ...[queue, holder, now],
-    );
+    const stored = this.#sql.one<StoredRow>(heldBy, queue, holder, now);
     return stored === null ? null : leaseOf(readRow(stored), stored.body);
   }
-  #byLease(lease_id: string): StoredRow | null {
-    return this.#sql.one<StoredRow>(`SELECT ${columns} FROM queue_rows WHERE lease_id = ?`, lease_id);
-  }
-  #hashOf(queue: string, message_id: string): string | null {
-    const sql = `SELECT body_hash FROM queue_rows WHERE queue = ?1 AND message_id = ?2
-      UNION ALL SELECT body_hash FROM queue_processed WHERE queue = ?1 AND message_id = ?2 LIMIT 1`;
-    return this.#sql.one<{ body_hash: string }>(sql, queue, message_id)?.body_hash ?? null;
-  }
-  #mark(queue: string, message_id: string, hash: string, now: number): void {
-    this.#sql.run(
-      "INSERT OR IGNORE INTO queue_processed (queue, message_id, body_hash, at) VALUES (?, ?, ?, ?)",
-      queue,
-      message_id,
-      hash,
-      now,
-    );
-  }
   #move(lease: LeaseRef, asked: QueueStep, now: number): Result<QueueFacts> {
-    const stored = this.#byLease(lease.lease_id);
+    const stored = this.#sql.one<StoredHead>(byLease, lease.lease_id);
     if (stored === null)
       return refuse("not_in_this_state", "nobody holds this lease: it expired, was given back, or was never granted");
     const moved = step(readRow(stored), asked, now);
-    if (!moved.ok) return moved;
-    if (moved.value.row.state === "acked") this.#mark(stored.queue, stored.message_id, stored.body_hash, now);
-    return ok(this.#commit(moved.value).facts);
+    return moved.ok ? ok(commit(this.#sql, stored, moved.value, now).facts) : moved;
   }
-  /** For events the query already chose the rows for: a refusal here is a bug of ours. */
-  #must(stored: StoredRow, asked: QueueStep, now: number): Moved {
-    const moved = step(readRow(stored), asked, now);
-    if (!moved.ok) throw new Error(`queue row ${stored.message_id}: ${moved.refusal.detail}`);
-    return this.#commit(moved.value);
-  }
-  #commit(moved: Moved): Moved {
-    writeRow(this.#sql, moved.row);
-    return moved;
-  }
-}
-
-function parse(body: string): Message | null {
-  try {
-    return envelope.safeParse(JSON.parse(body)).data ?? null;
-  } catch {
-    return null;
-  }
-}
-function leaseOf(row: QueueRow, body: string): Lease | null {
-  const message = parse(body);
-  if (message === null || row.lease === null) return null;
-  const { lease_id, epoch, holder, expires_at } = row.lease;
-  return { queue: row.queue, message, lease_id, epoch, holder, expires_at, deliveries: row.deliveries };
 }

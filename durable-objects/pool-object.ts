@@ -1,4 +1,4 @@
-/** The deployment's executor slots, as leases: one object, asked before work is claimed. [POOL-*] */
+/** The deployment's executor slots, as leases, asked before work is claimed; and how far the minute's sweep has come. [POOL-*] */
 import { DurableObject } from "cloudflare:workers";
 import { mayTakeSlot } from "../src/domain/pool.ts";
 import { limits } from "../src/limits.ts";
@@ -8,6 +8,7 @@ import { applySchema, durableSql, type Sql } from "./sql.ts";
 const poolSchema = [
   `CREATE TABLE slots (holder TEXT PRIMARY KEY, scope TEXT NOT NULL, expires_at INTEGER NOT NULL);
    CREATE TABLE waiting (scope TEXT PRIMARY KEY, since INTEGER NOT NULL, seen_at INTEGER NOT NULL);`,
+  "CREATE TABLE sweep (one INTEGER PRIMARY KEY CHECK (one = 1), cursor TEXT NOT NULL);",
 ];
 /** A scope that has not asked again for this long is not waiting any more. */
 const waitingForgottenMs = 60_000;
@@ -54,6 +55,20 @@ export class PoolObject extends DurableObject<unknown> implements RemotePool {
         now + limits.lease_ms,
       );
       return true;
+    });
+  }
+  /** Slots whose holders fell silent are free again; acquiring looks at the time as well. */
+  async endSlots(): Promise<void> {
+    this.#sql.transaction(() => this.#sql.run("DELETE FROM slots WHERE expires_at <= ?", Date.now()));
+  }
+  /** After which scope the last sweep ran out of time; null when it came to the end. */
+  async sweepFrom(): Promise<string | null> {
+    return this.#sql.one<{ cursor: string }>("SELECT cursor FROM sweep")?.cursor ?? null;
+  }
+  async sweptTo(cursor: string | null): Promise<void> {
+    this.#sql.transaction(() => {
+      this.#sql.run("DELETE FROM sweep");
+      if (cursor !== null) this.#sql.run("INSERT INTO sweep (one, cursor) VALUES (1, ?)", cursor);
     });
   }
   async release(holder: string): Promise<void> {

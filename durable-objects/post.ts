@@ -3,72 +3,66 @@
  * queue `records`. Sending is never believed: a row stays until its addressee (or D1) confirms it. [OUT-*]
  */
 
-import type { Message } from "../src/domain/message.ts";
+import type { Sent } from "../src/domain/posted.ts";
 import type { RecordsBatch } from "../src/domain/records.ts";
 import { limits } from "../src/limits.ts";
-import type { AuditLog } from "./audit-log.ts";
-import type { Outbox } from "./outbox.ts";
+import type { Outbox, OutboxRow } from "./outbox.ts";
+import { type Confirmed, type RecordStores, Shipping } from "./shipping.ts";
+import { type Blobs, Spill } from "./spill.ts";
 import type { Sql } from "./sql.ts";
-import type { TelemetryLog } from "./telemetry-log.ts";
 
-/** A body of the queue `agent-messages`: the message, and the object whose outbox row it is. */
-export interface Posted {
-  readonly from: string;
-  readonly message: Message;
-}
 export interface Lines {
-  readonly MESSAGES: Queue<Posted>;
+  readonly MESSAGES: Queue<Sent>;
   readonly RECORDS: Queue<RecordsBatch>;
+  /** Where the bodies of big messages lie while they travel. */
+  readonly BLOBS?: Blobs;
 }
-
-/** Records that were sent and not confirmed are sent again after this long. */
-const recordsRetryMs = 10_000;
-const auditBatch = 100;
-const telemetryBatch = 200;
 
 export class Post {
   readonly #sql: Sql;
   readonly #object: string;
   readonly #lines: Lines;
-  readonly #stores: { readonly outbox: Outbox; readonly audit: AuditLog; readonly telemetry: TelemetryLog };
-  /** Only saves sending twice: after a restart everything unconfirmed is sent again. */
-  #recordsSentAt = 0;
-  #recordsSentSeq = { audit: 0, telemetry: 0 };
+  readonly #stores: { readonly outbox: Outbox };
+  readonly #random: () => number;
+  readonly #spill: Spill;
+  readonly #shipping: Shipping;
 
   constructor(
     sql: Sql,
     object: string,
     lines: Lines,
-    stores: { outbox: Outbox; audit: AuditLog; telemetry: TelemetryLog },
+    stores: { outbox: Outbox } & RecordStores,
+    random: () => number = Math.random,
   ) {
+    this.#random = random;
+    this.#spill = new Spill(object, {
+      sql,
+      outbox: stores.outbox,
+      blobs: lines.BLOBS ?? null,
+      send: (body) => lines.MESSAGES.sendBatch([{ body }]),
+    });
     this.#sql = sql;
     this.#object = object;
     this.#lines = lines;
     this.#stores = stores;
+    this.#shipping = new Shipping(object, stores, (batch) => lines.RECORDS.send(batch));
   }
 
-  /** Sends what is due. A queue that refuses costs a wait, never a row. */
+  /** Sends what is due. A queue that refuses costs a wait, never a row, and never holds up the other rows. */
   async flush(now: number): Promise<void> {
-    const due = this.#stores.outbox.due(now, limits.outbox_batch);
-    if (due.length > 0) {
-      const ids = due.map((row) => row.message.message_id);
-      this.#sql.transaction(() => this.#stores.outbox.sent(ids, now));
+    const { outbox } = this.#stores;
+    const due = outbox.due(now, limits.outbox_batch);
+    const ids = due.map((row) => row.message.message_id);
+    if (ids.length > 0) this.#sql.transaction(() => outbox.sent(ids, now, this.#random));
+    for (const batch of batches(due.filter((row) => row.bytes <= limits.message_inline_bytes)))
       await this.#send(() =>
-        this.#lines.MESSAGES.sendBatch(due.map(({ message }) => ({ body: { from: this.#object, message } }))),
+        this.#lines.MESSAGES.sendBatch(batch.map(({ message }) => ({ body: { from: this.#object, message } }))),
       );
-    }
-    await this.#ship(now);
-  }
-
-  async #ship(now: number): Promise<void> {
-    const audit = this.#stores.audit.unshipped(auditBatch);
-    const telemetry = this.#stores.telemetry.unshipped(telemetryBatch);
-    const newest = { audit: audit.at(-1)?.seq ?? 0, telemetry: telemetry.at(-1)?.seq ?? 0 };
-    const nothingNew = newest.audit <= this.#recordsSentSeq.audit && newest.telemetry <= this.#recordsSentSeq.telemetry;
-    if (audit.length + telemetry.length === 0 || (nothingNew && now < this.#recordsSentAt + recordsRetryMs)) return;
-    this.#recordsSentAt = now;
-    this.#recordsSentSeq = newest;
-    await this.#send(() => this.#lines.RECORDS.send({ object: this.#object, audit, telemetry }));
+    await this.#spill.run(
+      due.filter((row) => row.bytes > limits.message_inline_bytes),
+      now,
+    );
+    await this.#shipping.run(now);
   }
 
   async #send(send: () => Promise<unknown>): Promise<void> {
@@ -79,20 +73,42 @@ export class Post {
     }
   }
 
-  confirm(ids: readonly string[]): void {
-    this.#sql.transaction(() => this.#stores.outbox.confirm(ids));
+  confirm(ids: readonly string[], now: number = Date.now()): void {
+    this.#sql.transaction(() => this.#stores.outbox.confirm(ids, now));
   }
-  confirmRecords(seq: { audit: number; telemetry: number }): void {
-    this.#sql.transaction(() => {
-      this.#stores.audit.shipped(seq.audit);
-      this.#stores.telemetry.shipped(seq.telemetry);
-    });
+  putOff(ids: readonly string[], now: number = Date.now()): void {
+    this.#sql.transaction(() => this.#stores.outbox.putOff(ids, now));
+  }
+  confirmRecords(seq: Confirmed): void {
+    this.#sql.transaction(() => this.#shipping.confirm(seq));
+  }
+  /** Whether records wait that may leave now. */
+  recordsWait(now: number): boolean {
+    const due = this.#shipping.nextDueAt(now);
+    return due !== null && due <= now;
   }
   nextDueAt(now: number): number | null {
-    const backlog = this.#stores.audit.unshipped(1).length + this.#stores.telemetry.unshipped(1).length;
-    const records = backlog === 0 ? null : Math.max(now, this.#recordsSentAt + recordsRetryMs);
-    return earliest(this.#stores.outbox.nextDueAt(), records);
+    return earliest(this.#stores.outbox.nextDueAt(), this.#shipping.nextDueAt(now));
   }
+}
+
+/** In their order, as much at a time as one call to the platform's queue carries. */
+function batches(rows: readonly OutboxRow[]): OutboxRow[][] {
+  const all: OutboxRow[][] = [];
+  let bytes = 0;
+  for (const row of rows) {
+    // What stands around the message in its body, and the platform's own marks.
+    const size = row.bytes + 256;
+    const last = all.at(-1);
+    if (last === undefined || last.length >= limits.queue_send_messages || bytes + size > limits.queue_send_bytes) {
+      all.push([row]);
+      bytes = size;
+      continue;
+    }
+    last.push(row);
+    bytes += size;
+  }
+  return all;
 }
 
 /** The soonest of the given times; null when there is none. */

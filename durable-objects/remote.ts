@@ -2,13 +2,18 @@
  * What objects call on each other, as plain interfaces. A stub's generated type multiplies every nested type of
  * every method; these say the same in a form that the compiler and a reader can take in.
  */
-import type { AttemptRef, Authorization, Entry, ToolCall } from "../src/agents/bus.ts";
+import type { AttemptRef, Authorization, Entry, OpenCall, ToolCall } from "../src/agents/bus.ts";
 import type { CallOutcome } from "../src/agents/ports.ts";
 import type { Message } from "../src/domain/message.ts";
+import type { ObjectFigures } from "../src/domain/metrics.ts";
+import type { QueueDetail, QueueMove, QueueView } from "../src/domain/queue-shapes.ts";
+import type { Page } from "../src/domain/view.ts";
 import type { Bindings } from "../src/env.ts";
-import type { DeadLetterView, QueueView } from "../src/http/doors.ts";
-import type { AgentReport, Move } from "./agent-self.ts";
+import type { AgentReport, Move } from "./agent/self.ts";
+import type { ChainEnd } from "./audit-log.ts";
 import type { Lease } from "./durable-queue.ts";
+import type { Death, Letter, LetterStanding, LettersQuery } from "./letters.ts";
+import type { Confirmed } from "./shipping.ts";
 
 export interface OutputNote {
   readonly task_id: string | null;
@@ -18,21 +23,41 @@ export interface OutputNote {
   readonly offset: number;
   readonly text: string;
 }
+/** `refused`: it can never be taken. `closed`: not now, for its queue is being emptied. */
+export interface Answer {
+  readonly refused: string | null;
+  readonly closed?: boolean;
+}
+/** A queue after an order. `changed` is false when it stood so before. */
+export interface QueueMoved {
+  readonly queue: QueueDetail;
+  readonly changed: boolean;
+}
 /** An object that sends: it hears what became of what it sent. */
 interface Sender {
   confirm(ids: readonly string[]): Promise<void>;
+  /** The addressee takes nothing new for now. */
+  putOff(ids: readonly string[]): Promise<void>;
   refuseOwn(message_id: string, reason: string): Promise<void>;
-  confirmRecords(seq: { audit: number; telemetry: number }): Promise<void>;
+  confirmRecords(seq: Confirmed): Promise<void>;
 }
 export interface RemoteRuntime extends Sender {
   observe(message: Message): Promise<void>;
-  deliver(message: Message): Promise<{ readonly refused: string | null }>;
-  refusedMessage(message: Message, reason: string): Promise<void>;
+  deliver(message: Message): Promise<Answer>;
+  /** An agent gave a message up, in its inbox or its outbox; told again until this has answered. */
+  letterDied(scope: string, holder: string, died: Death): Promise<void>;
   claim(scope: string, agent: string): Promise<Lease | null>;
   begin(scope: string, ref: AttemptRef): Promise<Entry>;
   authorize(scope: string, ref: AttemptRef, call: ToolCall): Promise<Authorization>;
   settle(scope: string, ref: AttemptRef, call_id: string, outcome: CallOutcome): Promise<void>;
-  heartbeat(scope: string, agent: string, lease: { lease_id: string; epoch: number }): Promise<boolean>;
+  lookedUp(scope: string, ref: AttemptRef | null, about: OpenCall, outcome: CallOutcome): Promise<void>;
+  mayPublish(scope: string, task_id: string, verification_id: string): Promise<boolean>;
+  heartbeat(
+    scope: string,
+    agent: string,
+    lease: { lease_id: string; epoch: number },
+    attempt_id?: string | null,
+  ): Promise<boolean>;
   noteOutput(scope: string, said: OutputNote): Promise<void>;
   report(report: AgentReport): Promise<void>;
   sweep(scope: string): Promise<void>;
@@ -41,17 +66,26 @@ export interface RemoteRuntime extends Sender {
 export interface RemoteAgent extends Sender {
   start(scope: string, name: string): Promise<void>;
   poke(scope: string): Promise<void>;
-  deliver(message: Message): Promise<{ readonly refused: string | null }>;
-  callOff(scope: string, owner: string): Promise<void>;
+  deliver(message: Message): Promise<Answer>;
+  callOff(scope: string, owner: string, calls?: readonly string[]): Promise<void>;
   revive(scope: string, message_id: string): Promise<void>;
   closeSockets(scope: string, credentials: readonly string[]): Promise<void>;
   queueView(scope: string): Promise<QueueView>;
-  deadLetters(scope: string): Promise<DeadLetterView[]>;
+  queueDetail(scope: string): Promise<QueueDetail>;
+  moveQueue(scope: string, move: QueueMove, order: { by: string; reason: string }): Promise<QueueMoved>;
+  letters(scope: string, query: LettersQuery): Promise<Page<Letter>>;
+  letter(scope: string, message_id: string): Promise<LetterStanding | null>;
   transitions(scope: string): Promise<Move[]>;
+  /** Where its audit chain ends; null before it has begun. */
+  chainHead(scope: string): Promise<ChainEnd | null>;
+  figures(scope: string): Promise<ObjectFigures>;
 }
 export interface RemotePool {
   acquire(scope: string, holder: string): Promise<boolean>;
   release(holder: string): Promise<void>;
+  endSlots(): Promise<void>;
+  sweepFrom(): Promise<string | null>;
+  sweptTo(cursor: string | null): Promise<void>;
 }
 
 // The objects declare that they implement these, so the stubs do.

@@ -34,7 +34,12 @@ export function durableSql(ctx: Pick<DurableObjectState, "storage">): Sql {
   };
 }
 
-function withBytes(row: Record<string, SqlStorageValue>): Record<string, SqlValue> {
+/** Most rows hold no blob, and stay as they came. */
+function withBytes(row: Record<string, SqlStorageValue>): object {
+  for (const column in row) if (row[column] instanceof ArrayBuffer) return copied(row);
+  return row;
+}
+function copied(row: Record<string, SqlStorageValue>): Record<string, SqlValue> {
   const copy: Record<string, SqlValue> = {};
   for (const [column, value] of Object.entries(row))
     copy[column] = value instanceof ArrayBuffer ? new Uint8Array(value) : value;

@@ -5,20 +5,20 @@
 import { z } from "zod";
 import type { AgentObject } from "../durable-objects/agent-object.ts";
 import type { PoolObject } from "../durable-objects/pool-object.ts";
-import type { Posted } from "../durable-objects/post.ts";
 import type { RuntimeObject } from "../durable-objects/runtime-object.ts";
 import { blobArtifacts } from "./adapters/blobs.ts";
 import { HostSandboxes } from "./adapters/host-sandboxes.ts";
 import { Records } from "./adapters/records.ts";
 import { createSigner, type KeySigner, signingKeys } from "./adapters/signer.ts";
 import { type Artifacts, type Sandboxes, SandboxFailure } from "./agents/ports.ts";
+import type { Sent } from "./domain/posted.ts";
 import type { RecordsBatch } from "./domain/records.ts";
 
 export interface Bindings {
   readonly AGENT: DurableObjectNamespace<AgentObject>;
   readonly RUNTIME: DurableObjectNamespace<RuntimeObject>;
   readonly POOL: DurableObjectNamespace<PoolObject>;
-  readonly MESSAGES: Queue<Posted>;
+  readonly MESSAGES: Queue<Sent>;
   readonly RECORDS: Queue<RecordsBatch>;
   readonly DB: D1Database;
   readonly BLOBS: R2Bucket;
@@ -54,6 +54,11 @@ export function worldOf(bindings: Bindings): World {
   return made;
 }
 
+/** For a process that brings ports of its own: what it gives takes the place of what the bindings would make. */
+export function provideWorld(bindings: Bindings, own: Partial<World>): void {
+  worlds.set(bindings, { ...build(bindings), ...own });
+}
+
 const hexKey = z.string().regex(/^[0-9a-f]{64}$/);
 
 function build(bindings: Bindings): World {
@@ -74,7 +79,8 @@ function build(bindings: Bindings): World {
     artifacts: blobArtifacts(bindings.BLOBS),
     records: new Records(bindings.DB),
     signer:
-      signerOf(bindings.SIGNING_KEYS) ?? lacks("SIGNING_KEYS", "Nothing can be approved. Set the secret SIGNING_KEYS."),
+      signerOf(bindings.SIGNING_KEYS) ??
+      lacks("SIGNING_KEYS", "Nothing can be approved, and the audit is not signed. Set the secret SIGNING_KEYS."),
     adminToken:
       bindings.COUNTERSIGN_ADMIN_TOKEN ||
       lacks("COUNTERSIGN_ADMIN_TOKEN", "No scope can be made. Set the secret COUNTERSIGN_ADMIN_TOKEN."),

@@ -7,11 +7,32 @@ export const limits = {
   backoff_max_ms: 300_000,
   backoff_jitter: 0.25,
   processed_retention_ms: 30 * 86_400_000,
+  /** Rows that one statement of a queue's upkeep touches at most: expiries, dead rows put back, rows that became ready. */
+  queue_batch: 100,
+  processed_forgotten_per_tick: 1_000,
+  /** Messages that one batch of enqueues, leases or acks holds at most, and the bytes it brings into memory. */
+  batch_messages: 1_000,
+  batch_bytes: 8 * 1024 * 1024,
+  /** An unchanged queue is measured at most this often. */
+  depth_sample_ms: 10_000,
   outbox_first_retry_ms: 5_000,
   outbox_max_retry_ms: 300_000,
   outbox_dead_after_ms: 7 * 86_400_000,
   outbox_batch: 50,
+  /** A draining queue's senders ask again after this long. */
+  outbox_put_off_ms: 30_000,
+  /** Largest message, as canonical JSON. Past `message_inline_bytes` its body lies in the blobs while it travels. */
+  message_bytes: 1024 * 1024,
   message_inline_bytes: 96 * 1024,
+  /** Big bodies put, and left ones deleted, at one flush; how long a flush waits for them; how long a left one stays. */
+  spill_batch: 10,
+  spill_wait_ms: 1_000,
+  blob_grace_ms: 60_000,
+  /** What one call to the platform's queue carries, with room under its 100 messages and 256 KB. */
+  queue_send_messages: 100,
+  queue_send_bytes: 240 * 1024,
+  /** A delivery that takes longer is given back to the platform's queue, so that it holds up no other. */
+  deliver_timeout_ms: 60_000,
 
   consult_timeout_ms: 90_000,
   plan_timeout_ms: 30 * 60_000,
@@ -24,6 +45,21 @@ export const limits = {
   force_stop_ms: 5_000,
   agent_heartbeat_ms: 10_000,
   missed_heartbeats: 3,
+  /** A runtime asks so many agents at once, and waits so long for each. */
+  agents_asked_at_once: 8,
+  agent_answer_ms: 10_000,
+  /** How long the sandbox of a call that was left open is tried to be asked, before nobody can say. */
+  look_up_ms: 600_000,
+  /** An entry waits so long for what must leave; a flush that takes longer than the second is not waited for any more. */
+  flush_wait_ms: 30_000,
+  flush_stuck_ms: 120_000,
+  /** Behind by more than this, an object's alarm was lost or is stuck. */
+  overdue_ms: 60_000,
+  /** The minute's sweep: scopes read from D1 at once, asked at once, how long one may take, how long all may. */
+  sweep_page: 100,
+  sweep_at_once: 16,
+  sweep_scope_ms: 20_000,
+  sweep_ms: 45_000,
   idle_poll_first_ms: 1_000,
   idle_poll_max_ms: 30_000,
 
@@ -49,8 +85,8 @@ export const limits = {
 
   request_body_bytes: 1024 * 1024,
   plan_bytes: 256 * 1024,
-  /** Largest plan that travels inside a message, counted as JSON. */
-  plan_inline_bytes: 80 * 1024,
+  /** The same plan as it stands in a message: what is escaped there takes more room. */
+  plan_json_bytes: 768 * 1024,
   plan_items: 100,
   plan_steps: 64,
   patch_bytes: 10 * 1024 * 1024,
@@ -62,6 +98,32 @@ export const limits = {
 
   events_kept: 1_000_000,
   events_retention_ms: 30 * 86_400_000,
+  /** Dead letters one call sends again, and how many pages it looks through for them. */
+  requeue_most: 100,
+  requeue_pages: 10,
+  /** Calls the command line makes for `requeue --all`. */
+  requeue_rounds: 1_000,
+  leases_shown: 100,
+  /** Chains' ends are signed this often while they grow; after a task's end sooner, but not more often than the second. */
+  checkpoint_ms: 300_000,
+  checkpoint_soon_ms: 60_000,
+  checkpoint_settle_ms: 5_000,
+  /** Records D1 did not confirm are sent again after the first, doubling to the second. */
+  records_first_retry_ms: 10_000,
+  records_max_retry_ms: 300_000,
+  records_audit_bytes: 48 * 1024,
+  records_telemetry_bytes: 32 * 1024,
+  records_checkpoints: 5,
+  /** Longest wait for an agent's word on its records. */
+  records_answer_ms: 10_000,
+  /** Rows of D1 read at once, verified in one call, exported in one answer. */
+  records_page: 1_000,
+  verify_rows: 100_000,
+  verify_checkpoints: 50_000,
+  export_page: 2_000,
+  export_rows: 1_900_000,
+  telemetry_retention_ms: 30 * 86_400_000,
+  telemetry_pruned: 10_000,
   page_default: 50,
   page_max: 200,
   idempotency_ttl_ms: 86_400_000,

@@ -8,6 +8,7 @@ import { ok, type Result, refuse } from "../../src/domain/refusal.ts";
 import { isFinal } from "../../src/domain/task.ts";
 import type { Caller, Decision } from "../../src/domain/view.ts";
 import { approvedPlan, dispatch, itemsOf, newAttempt, resumeAttempt } from "./dispatch.ts";
+import { dropped } from "./dropped.ts";
 import { endAttempt } from "./ladder.ts";
 import { verify } from "./merging.ts";
 import { storePlan } from "./plans.ts";
@@ -255,8 +256,8 @@ const denied: Record<ApprovalRow["kind"], (scene: Scene) => void> = {
     }
     tx.finish(task, "denied", { reason: decision.comment, actor: scene.caller.subject });
   },
-  dead_letter({ tx, task }) {
-    tx.touch(task);
+  dead_letter({ tx, task, card }) {
+    dropped(tx, task, card);
   },
   budget({ tx, task, decision }) {
     tx.finish(task, "failed", { reason: decision.comment, error_code: "budget_exceeded" });

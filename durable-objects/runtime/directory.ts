@@ -6,7 +6,7 @@ import { partyOf } from "../../src/domain/message.ts";
 import { defaultPolicy, type Policy, policySchema } from "../../src/domain/policy.ts";
 import { ok, type Result, refuse } from "../../src/domain/refusal.ts";
 import { agentView, repoView } from "../../src/domain/view.ts";
-import type { AgentReport } from "../agent-self.ts";
+import type { AgentReport } from "../agent/self.ts";
 import type { Sql } from "../sql.ts";
 
 type AgentView = z.infer<typeof agentView>;

@@ -8,9 +8,6 @@ import { limits } from "../../src/limits.ts";
 import type { AttemptRow, ItemRow, PlanRow, TaskRow } from "./rows.ts";
 import { isOver, type Tx } from "./tx.ts";
 
-/** `executor_queue` orders approved execution before research before status. */
-const executionPriority = 20;
-
 export function approvedPlan(tx: Tx, task: TaskRow): PlanRow | null {
   return tx.rows.plans.ofTask(task.id).findLast((plan) => plan.status === "approved") ?? null;
 }
@@ -70,6 +67,8 @@ export function newAttempt(tx: Tx, task: TaskRow, plan: PlanRow, item: ItemRow):
     patch: null,
     suspension: null,
     gate_passed: false,
+    beat_at: 0,
+    asked_at: null,
   });
   const counted = tx.rows.items.put({ ...item, attempts: number, state: "slung" });
   request(tx, task, plan, counted, attempt);
@@ -93,11 +92,13 @@ export function resumeAttempt(tx: Tx, task: TaskRow, plan: PlanRow, item: ItemRo
 
 function request(tx: Tx, task: TaskRow, plan: PlanRow, item: ItemRow, attempt: AttemptRow): void {
   const { scope_id } = tx.scope;
-  const clear = tx.rows.attempts
-    .ofTask(task.id)
-    .filter((other) => other.work_item_id === item.id && other.agent !== null)
-    .map((other) => sandboxId(scope_id, other.id, other.entry));
-  if (attempt.entry > 0) clear.push(sandboxId(scope_id, attempt.id, attempt.entry - 1));
+  const tried = tx.rows.attempts.ofTask(task.id).filter((other) => other.work_item_id === item.id);
+  const clear = tried.flatMap((other) => sandboxesOf(scope_id, other, attempt));
+  const open = new Map(tried.map((other) => [other.id, sandboxId(scope_id, other.id, other.entry)]));
+  const look_up = tx.rows.calls.ofTask(task.id).flatMap(({ attempt_id, call_id, state }) => {
+    const sandbox = open.get(attempt_id);
+    return state === "asking" && sandbox !== undefined ? [{ sandbox, attempt_id, call_id }] : [];
+  });
   const order: ExecutionOrder = {
     attempt_id: attempt.id,
     work_item_id: item.id,
@@ -109,6 +110,7 @@ function request(tx: Tx, task: TaskRow, plan: PlanRow, item: ItemRow, attempt: A
     guidance: item.guidance,
     minutes: plan.minutes ?? limits.attempt_minutes,
     clear,
+    ...(look_up.length > 0 ? { look_up } : {}),
     resume: attempt.suspension,
     repo: task.repo,
     baseline: attempt.baseline,
@@ -127,7 +129,15 @@ function request(tx: Tx, task: TaskRow, plan: PlanRow, item: ItemRow, attempt: A
     approval_token: item.grant?.jws ?? null,
   });
   const named = { ...message, message_id: attempt.message_id };
-  tx.facts(tx.stores.queue.enqueue("executor_queue", named, { priority: executionPriority }, tx.now).facts);
+  const { outcome, facts } = tx.stores.queue.enqueue("executor_queue", named, {}, tx.now);
+  tx.facts(facts);
+  // The queue is being emptied: like every sender's, the request waits in the outbox until it is resumed.
+  if (outcome === "closed") tx.send(named);
+}
+/** Of an attempt that was ever begun, the sandbox of every entry: one that was left alive in an earlier entry counts too. */
+function sandboxesOf(scope_id: string, attempt: AttemptRow, next: AttemptRow): string[] {
+  const before = attempt.id === next.id ? next.entry : attempt.entry + (attempt.agent === null ? 0 : 1);
+  return Array.from({ length: before }, (_, entry) => sandboxId(scope_id, attempt.id, entry));
 }
 export const sandboxLimits = {
   memory_mb: limits.sandbox_memory_mb,

@@ -2,7 +2,7 @@
  * What a running attempt may do: claim, begin, call a tool, settle. Every entry checks the lease, the attempt and
  * the token as they are stored now. [ENT-*]
  */
-import type { AttemptRef, Authorization, Entry, ToolCall } from "../../src/agents/bus.ts";
+import type { AttemptRef, Authorization, Entry, OpenCall, ToolCall } from "../../src/agents/bus.ts";
 import type { CallOutcome } from "../../src/agents/ports.ts";
 import type { JsonValue, Message } from "../../src/domain/message.ts";
 import { resolve } from "../../src/domain/policy.ts";
@@ -10,9 +10,13 @@ import { isFinal } from "../../src/domain/task.ts";
 import { checkStatement, readJws } from "../../src/domain/token.ts";
 import { limits } from "../../src/limits.ts";
 import type { Lease } from "../durable-queue.ts";
+import type { CallRow } from "./call-rows.ts";
 import { endAttempt } from "./ladder.ts";
-import type { AttemptRow, CallRow, ItemRow, TaskRow } from "./rows.ts";
+import { findOut, settleCall } from "./open-calls.ts";
+import { keepLease } from "./reports.ts";
+import type { AttemptRow, ItemRow, TaskRow } from "./rows.ts";
 import { callSubject, checkItem, type VerifiedTokens } from "./tokens.ts";
+import { tooLate } from "./too-late.ts";
 import type { Tx } from "./tx.ts";
 
 /**
@@ -32,7 +36,11 @@ export function claim(tx: Tx, agent: string, lease_id: () => string): Lease | nu
     if (attempt?.state === "due") return lease;
     const repeated =
       attempt?.state === "running" && attempt.lease?.lease_id === lease.lease_id && attempt.lease.epoch === lease.epoch;
-    if (repeated) return lease;
+    if (repeated) {
+      // Whoever asks again still works on it: its answer may be long on its way.
+      if (attempt.beat_at + limits.agent_heartbeat_ms <= tx.now) keepLease(tx, agent, lease, attempt.id);
+      return lease;
+    }
     const acked = tx.stores.queue.ack(lease, tx.now);
     if (acked.ok) tx.facts(acked.value);
     const task = attempt === null ? null : tx.rows.tasks.get(attempt.task_id);
@@ -83,7 +91,7 @@ function standing(tx: Tx, ref: AttemptRef): Standing {
 
 export function begin(tx: Tx, ref: AttemptRef, verified: VerifiedTokens): Entry {
   const stands = standing(tx, ref);
-  if (!stands.ok) return stands.entry;
+  if (!stands.ok) return tooLate(tx, ref, "begin", stands.entry);
   const { task, item, attempt } = stands;
   const refused = checkItem(tx, attempt.entry === 0 ? "attempt_start" : "resume", task, item, verified);
   const running: AttemptRow = {
@@ -91,6 +99,8 @@ export function begin(tx: Tx, ref: AttemptRef, verified: VerifiedTokens): Entry 
     state: "running",
     agent: ref.agent,
     lease: { lease_id: ref.lease_id, epoch: ref.epoch },
+    beat_at: tx.now,
+    asked_at: null,
     started_at: attempt.started_at ?? (refused === null ? tx.at : null),
   };
   tx.rows.attempts.put(running);
@@ -115,13 +125,13 @@ export function begin(tx: Tx, ref: AttemptRef, verified: VerifiedTokens): Entry 
 /** Resolves one tool call and records the answer. The same call asked again is answered the same. */
 export function authorize(tx: Tx, ref: AttemptRef, call: ToolCall, verified: VerifiedTokens): Authorization {
   const stands = standing(tx, ref);
-  if (!stands.ok) return stands.entry;
+  if (!stands.ok) return tooLate(tx, ref, `authorize ${call.call_id}`, stands.entry);
   const { task, item, attempt } = stands;
   const id = `${attempt.id}/${call.call_id}`;
   const known = tx.rows.calls.get(id);
   if (known !== null && (known.tool !== call.tool || known.arguments !== call.arguments))
     return { answer: "refused", error_code: "gate_blocked", reason: "this call was asked before with other arguments" };
-  if (known?.state === "settled" || known?.state === "refused")
+  if (known !== null && ["settled", "refused", "void", "asking", "unknown"].includes(known.state))
     return { answer: "refused", error_code: "gate_blocked", reason: `this call is ${known.state}` };
   const refused = checkItem(tx, "tool_call", task, item, verified);
   if (refused !== null) return { answer: "refused", error_code: "gate_blocked", reason: refused };
@@ -148,9 +158,12 @@ export function authorize(tx: Tx, ref: AttemptRef, call: ToolCall, verified: Ver
     state,
     rule: resolution.rule,
     reason: resolution.reason,
+    kind: "tool_call",
     tree: null,
     grant: null,
     outcome: null,
+    left_at: null,
+    answered: null,
   };
   tx.rows.calls.put(row);
   const details = { attempt_id: attempt.id, call_id: call.call_id, tool: call.tool, rule: resolution.rule };
@@ -199,12 +212,22 @@ function argumentsOf(call: ToolCall): JsonValue {
   return JSON.parse(call.arguments);
 }
 
+/** How a call ended, by the holder that runs its attempt; anybody else's word changes nothing. */
 export function settle(tx: Tx, ref: AttemptRef, call_id: string, outcome: CallOutcome): void {
-  const known = tx.rows.calls.get(`${ref.attempt_id}/${call_id}`);
-  if (known === null || known.state !== "intent") return;
-  const task = tx.rows.tasks.get(known.task_id);
-  tx.rows.calls.put({ ...known, state: "settled", outcome: outcome.state });
-  const exit_code = outcome.state === "exited" ? outcome.exit_code : null;
-  const details = { attempt_id: ref.attempt_id, call_id, tool: known.tool, exit_code };
-  if (task !== null) tx.audit("effect", task, { decision: "outcome", reason: outcome.state, details });
+  const call = tx.rows.calls.get(`${ref.attempt_id}/${call_id}`);
+  if (call === null) return;
+  const attempt = tx.rows.attempts.get(ref.attempt_id);
+  if (attempt !== null && runs(attempt, ref)) return settleCall(tx, call, outcome);
+  tooLate(tx, ref, `settle ${call_id}`, { reason: "the attempt has gone on without it" });
+}
+/** The same, from the sandbox itself: of a call whose attempt is over it is taken from any agent of the scope. */
+export function lookedUp(tx: Tx, ref: AttemptRef | null, about: OpenCall, outcome: CallOutcome): void {
+  const call = tx.rows.calls.get(`${about.attempt_id}/${about.call_id}`);
+  if (call?.state === "asking") findOut(tx, about, outcome);
+  else if (call?.state === "intent" && ref?.attempt_id === about.attempt_id) settle(tx, ref, about.call_id, outcome);
+}
+function runs(attempt: AttemptRow, ref: AttemptRef): boolean {
+  const { state, agent, entry, lease } = attempt;
+  const same = lease?.lease_id === ref.lease_id && lease.epoch === ref.epoch;
+  return state === "running" && agent === ref.agent && entry === ref.entry && same;
 }

@@ -8,6 +8,7 @@ import { isFinal } from "../../src/domain/task.ts";
 import type { Card } from "../../src/domain/view.ts";
 import { limits } from "../../src/limits.ts";
 import { approvedPlan, newAttempt } from "./dispatch.ts";
+import { inWords, leaveOpen, openOfItem } from "./open-calls.ts";
 import { ask } from "./plans.ts";
 import type { AttemptRow, ItemRow, TaskRow } from "./rows.ts";
 import type { Tx } from "./tx.ts";
@@ -31,6 +32,7 @@ export function endAttempt(tx: Tx, task: TaskRow, attempt: AttemptRow, how: { en
     },
     how.end,
   );
+  leaveOpen(tx, attempt);
   const ended = tx.rows.attempts.put({
     ...attempt,
     state: step.counted ? "failed" : "crashed",
@@ -82,7 +84,7 @@ function escalate(
       requested_by: "runtime",
     }),
     base_commit: attempt.baseline,
-    facts: [...item.guidance, ...skipped],
+    facts: [...item.guidance, ...skipped, ...openOfItem(tx.rows, task.id, item.id).map(inWords)],
   };
   ask(tx, task, {
     cause: `${attempt.id}/escalate`,

@@ -2,11 +2,11 @@
  * A plan that arrived: held to its rules, stored as the exact bytes it came in, and put before a person. [PLAN-R*]
  */
 
-import { planResult } from "../../src/agents/planner.ts";
 import { cardTitle, emptyCard } from "../../src/domain/approval.ts";
 import { sha256Hex } from "../../src/domain/canonical.ts";
 import { derivedId } from "../../src/domain/ids.ts";
 import type { Message } from "../../src/domain/message.ts";
+import { planResult } from "../../src/domain/payloads.ts";
 import { type Plan, parsePlan } from "../../src/domain/plan.ts";
 import { remarksOn } from "../../src/domain/plan-remarks.ts";
 import { runnerProblems } from "../../src/domain/plan-runners.ts";
@@ -166,7 +166,10 @@ export function ask(
   tx: Tx,
   task: TaskRow,
   asked: { cause: string; card: Card; rule: string } & Partial<
-    Pick<ApprovalRow, "plan_id" | "work_item_id" | "attempt_id" | "call_id" | "message_id" | "recipient">
+    Pick<
+      ApprovalRow,
+      "plan_id" | "work_item_id" | "attempt_id" | "call_id" | "message_id" | "recipient" | "message_kind"
+    >
   >,
 ): ApprovalRow {
   const { card } = asked;
@@ -194,6 +197,7 @@ export function ask(
     call_id: asked.call_id ?? null,
     message_id: asked.message_id ?? null,
     recipient: asked.recipient ?? null,
+    message_kind: asked.message_kind ?? null,
   });
   const about = { approval_id: id, kind: card.kind, content_hash: row.content_hash };
   tx.audit("approval", task, { actor: "approval_engine", decision: "requested", reason: asked.rule, details: about });

@@ -2,11 +2,13 @@
  * The push of exactly the commit that was verified and merged: asked of the verifier, tried again while that can
  * help, and the end of the task. [MRG-*]
  */
+import { canonicalJson } from "../../src/domain/canonical.ts";
 import { derivedId } from "../../src/domain/ids.ts";
 import type { Message } from "../../src/domain/message.ts";
 import type { VerificationOrder, VerificationResult } from "../../src/domain/result.ts";
 import { isFinal } from "../../src/domain/task.ts";
 import { approvedPlan, itemsOf } from "./dispatch.ts";
+import { pushUnknown } from "./open-calls.ts";
 import type { AttemptRow, PlanRow, TaskRow } from "./rows.ts";
 import { checkItem, type VerifiedTokens } from "./tokens.ts";
 import type { Tx } from "./tx.ts";
@@ -72,15 +74,24 @@ function changedSince(tx: Tx, task: TaskRow, plan: PlanRow, verified: VerifiedTo
   return null;
 }
 
-export function published(tx: Tx, message: Message, result: Extract<VerificationResult, { stage: "publish" }>): void {
+export function published(tx: Tx, message: Message, result: Pushed): void {
   const task = message.task_id === null ? null : tx.rows.tasks.get(message.task_id);
   if (
     task === null ||
     isFinal(task.status) ||
     task.publishing?.verification_id !== result.verification_id ||
     task.tip === null
-  )
+  ) {
+    const { verification_id, ok, detail } = result;
+    tx.audit("effect", message, {
+      actor: "verification_runner",
+      decision: "stale_result",
+      reason: "nobody waits for it any more",
+      details: { verification_id, ok, detail },
+    });
+    if (result.unknown === true && task !== null) pushIsUnknown(tx, task, result);
     return;
+  }
   if (result.ok) {
     const done = tx.finish({ ...task, published: task.tip.commit }, "done", { reason: null });
     tx.status(done, "done", { detail: `${task.title} is on branch ${task.branch}.`, attempt: null });
@@ -89,7 +100,21 @@ export function published(tx: Tx, message: Message, result: Extract<Verification
   const tries = task.publishing.tries + 1;
   if (result.retryable && tries < maxPublishTries)
     return sendPublish(tx, { ...task, publishing: null }, task.tip, tries);
-  const reason = `The branch could not be published: ${result.detail}`;
+  if (result.unknown === true) pushIsUnknown(tx, task, result);
+  const reason =
+    result.unknown === true
+      ? `It is not known whether the branch was published: ${result.detail}`
+      : `The branch could not be published: ${result.detail}`;
   const ended = tx.finish(task, "failed", { reason, error_code: "tool_failure" });
   tx.status(ended, "failed", { detail: reason, attempt: null, error_code: "tool_failure" });
+}
+
+type Pushed = Extract<VerificationResult, { stage: "publish" }>;
+function pushIsUnknown(tx: Tx, task: TaskRow, { verification_id, detail }: Pushed): void {
+  const asked = canonicalJson({ branch: task.branch, commit: task.tip?.commit ?? "" });
+  pushUnknown(tx, { task_id: task.id, attempt_id: verification_id, arguments: asked }, detail);
+}
+/** Whether the task still waits for this publication: asked before each push. */
+export function mayPublish(task: TaskRow | null, verification_id: string): boolean {
+  return task !== null && !isFinal(task.status) && task.publishing?.verification_id === verification_id;
 }

@@ -4,7 +4,8 @@
  */
 import { z } from "zod";
 import { lifeStates } from "../../src/domain/approval.ts";
-import { errorCode, taint } from "../../src/domain/message.ts";
+import { checkView, verdicts } from "../../src/domain/evidence.ts";
+import { errorCode, messageKinds, taint } from "../../src/domain/message.ts";
 import { environment, planItem } from "../../src/domain/plan-shape.ts";
 import { patchRef, suspension } from "../../src/domain/result.ts";
 import {
@@ -12,14 +13,13 @@ import {
   approvalView,
   attemptStates,
   budget,
-  checkView,
   itemStates,
   phases,
   phaseView,
   taskStatuses,
-  verdicts,
 } from "../../src/domain/view.ts";
 import type { Sql } from "../sql.ts";
+import { type CallRow, callRow, grantRow, type KillRow, killRow, type LateRow, lateRow } from "./call-rows.ts";
 
 export const taskRow = z.strictObject({
   id: z.string(),
@@ -68,13 +68,6 @@ export const planRow = z.strictObject({
 });
 export type PlanRow = z.infer<typeof planRow>;
 
-/** A token as it stands: its JWS and how far it has come. */
-export const grantRow = z.strictObject({
-  jws: z.string(),
-  approval_id: z.string(),
-  life: z.enum(lifeStates),
-  void_reason: z.string().nullable(),
-});
 export const itemRow = z.strictObject({
   id: z.string(),
   task_id: z.string(),
@@ -116,6 +109,9 @@ export const attemptRow = z.strictObject({
   suspension: suspension.nullable(),
   /** A person let this result pass although it left its bounds. */
   gate_passed: z.boolean(),
+  /** When its agent was last heard of while it ran, and when a silent one was asked whether it still works. */
+  beat_at: z.number().default(0),
+  asked_at: z.number().nullable().default(null),
 });
 export type AttemptRow = z.infer<typeof attemptRow>;
 
@@ -141,42 +137,14 @@ export const approvalRow = approvalView.extend({
   attempt_id: z.string().nullable(),
   call_id: z.string().nullable(),
   message_id: z.string().nullable(),
-  /** Of a dead letter: whose inbox it may have died in. */
+  /** Of a dead letter: whose inbox it may have died in, and what it is. */
   recipient: z.string().nullable().default(null),
+  message_kind: z.enum(messageKinds).nullable().default(null),
 });
 export type ApprovalRow = z.infer<typeof approvalRow>;
 
-export const callRow = z.strictObject({
-  id: z.string(),
-  task_id: z.string(),
-  attempt_id: z.string(),
-  call_id: z.string(),
-  tool: z.string(),
-  arguments: z.string(),
-  state: z.enum(["intent", "waiting", "allowed", "settled", "refused", "void"]),
-  rule: z.string(),
-  reason: z.string(),
-  tree: z.string().nullable(),
-  grant: grantRow.nullable(),
-  outcome: z.string().nullable(),
-});
-export type CallRow = z.infer<typeof callRow>;
-
 export const phaseRow = phaseView.extend({ id: z.string(), task_id: z.string() });
 export type PhaseRow = z.infer<typeof phaseRow>;
-
-/** Work to call off at an agent, or a dead letter of its to send again: kept until the agent has answered. */
-export const killRow = z.strictObject({
-  id: z.string(),
-  task_id: z.string(),
-  agent: z.string(),
-  /** The attempt or verification, or the message. */
-  owner: z.string(),
-  what: z.enum(["call_off", "revive"]).default("call_off"),
-  next_at: z.number(),
-  tries: z.number().int(),
-});
-export type KillRow = z.infer<typeof killRow>;
 
 const nouns = [
   "tasks",
@@ -188,6 +156,7 @@ const nouns = [
   "calls",
   "phases",
   "kills",
+  "late",
 ] as const;
 type Noun = (typeof nouns)[number];
 
@@ -277,6 +246,7 @@ export function openRows(sql: Sql) {
     ),
     calls: new Rows<CallRow>(sql, "calls", callRow, state),
     phases: new Rows<PhaseRow>(sql, "phases", phaseRow, (row) => ({ task_id: row.task_id, status: row.outcome })),
+    late: new Rows<LateRow>(sql, "late", lateRow, (row) => ({ task_id: row.task_id, status: "late" })),
     kills: new Rows<KillRow>(sql, "kills", killRow, (row) => ({ task_id: row.task_id, status: "open" })),
   };
 }

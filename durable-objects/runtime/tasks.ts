@@ -1,10 +1,10 @@
 /** A task from its door to its end: created, spoken to, cancelled; and what the proxy says of it. [TASK-R*] */
 
 import { planRequest } from "../../src/agents/planner.ts";
-import { words } from "../../src/agents/proxy.ts";
 import { byteLength, canonicalJson } from "../../src/domain/canonical.ts";
 import { derivedId } from "../../src/domain/ids.ts";
 import { build, check, type JsonValue, type Message, surfacesOf } from "../../src/domain/message.ts";
+import { words } from "../../src/domain/payloads.ts";
 import { ok, type Result, refuse } from "../../src/domain/refusal.ts";
 import { isFinal } from "../../src/domain/task.ts";
 import type { Caller, TaskInput } from "../../src/domain/view.ts";
@@ -14,10 +14,13 @@ import type { TaskRow } from "./rows.ts";
 import type { Tx } from "./tx.ts";
 
 export function createTask(tx: Tx, caller: Caller, input: TaskInput, id: string): Result<TaskRow> {
-  if (input.plan !== undefined && byteLength(canonicalJson(input.plan)) > limits.plan_inline_bytes)
+  const plan = input.plan ?? "";
+  // Escaped as JSON, a plan of nothing but control characters would be six times as long as it is.
+  const tooLong = byteLength(plan) > limits.plan_bytes || byteLength(canonicalJson(plan)) > limits.plan_json_bytes;
+  if (tooLong)
     return refuse(
       "body_too_large",
-      `A plan may have at most ${limits.plan_inline_bytes / 1024} KB. Shorten it or split the task.`,
+      `A plan may have at most ${limits.plan_bytes / 1024} KB. Shorten it or split the task.`,
     );
   const task: TaskRow = {
     id,

@@ -5,8 +5,8 @@
  */
 import { stepLife } from "../../src/domain/approval.ts";
 import { sha256Hex } from "../../src/domain/canonical.ts";
+import { assembleJws } from "../../src/domain/jws.ts";
 import {
-  assembleJws,
   checkStatement,
   itemHash,
   readJws,
@@ -15,7 +15,8 @@ import {
   signingInput,
 } from "../../src/domain/token.ts";
 import { limits } from "../../src/limits.ts";
-import type { AttemptRow, CallRow, ItemRow, PlanRow, TaskRow } from "./rows.ts";
+import type { CallRow } from "./call-rows.ts";
+import type { AttemptRow, ItemRow, PlanRow, TaskRow } from "./rows.ts";
 import type { Tx } from "./tx.ts";
 
 /** The deployment's signing keys, as functions. */

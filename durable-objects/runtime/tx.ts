@@ -18,8 +18,13 @@ import type { AuditView } from "../../src/domain/view.ts";
 import type { AuditLog } from "../audit-log.ts";
 import type { DurableQueue } from "../durable-queue.ts";
 import type { EventLog, EventType } from "../event-log.ts";
+import type { Letters } from "../letters.ts";
 import type { Outbox } from "../outbox.ts";
 import type { TelemetryLog } from "../telemetry-log.ts";
+import { askAgent } from "./asking.ts";
+import type { Checkpoints } from "./checkpoints.ts";
+import type { HeardLetters } from "./heard.ts";
+import { leaveOpen } from "./open-calls.ts";
 import { passPhases } from "./phases.ts";
 import type { AttemptRow, ScopeRows, TaskRow } from "./rows.ts";
 
@@ -27,8 +32,11 @@ export interface ScopeStores {
   readonly rows: ScopeRows;
   readonly queue: DurableQueue;
   readonly outbox: Outbox;
+  readonly letters: Letters;
+  readonly heard: HeardLetters;
   readonly audit: AuditLog;
   readonly telemetry: TelemetryLog;
+  readonly checkpoints: Checkpoints;
   readonly events: EventLog;
 }
 export interface ScopeIdentity {
@@ -107,8 +115,12 @@ export class Tx {
   }
 
   facts(facts: QueueFacts): void {
-    for (const event of facts.audit) this.audit(event.event_type, event, { ...event, decision: event.decision ?? "" });
-    this.stores.telemetry.append(`${this.scope.scope_id}/runtime`, facts.telemetry, this.now);
+    this.stores.letters.noteFacts(facts);
+    const { scope_id } = this.scope;
+    const object = `${scope_id}/runtime`;
+    const events = facts.audit.map((event) => ({ ...event, object, scope_id, decision: event.decision ?? "" }));
+    this.stores.audit.appendAll(events, this.now);
+    this.stores.telemetry.append(object, facts.telemetry, this.now);
   }
 
   /** A message of the runtime's about a task; `cause` and `index` make its id. */
@@ -215,6 +227,7 @@ export class Tx {
     }
     for (const attempt of rows.attempts.ofTask(task.id))
       if (!isOver(attempt)) this.callOff(attempt, `the task is ${status}`);
+    if (task.publishing !== null && status !== "done") this.kill(task.id, "verifier", task.publishing.verification_id);
     const ended = this.touch({
       ...task,
       status,
@@ -230,6 +243,7 @@ export class Tx {
       detail: said.reason,
       branch: ended.branch,
     });
+    this.stores.checkpoints.want(this.now);
     this.audit("transition", task, { decision: `task_${status}`, reason: said.reason, details: { task_id: task.id } });
     return ended;
   }
@@ -257,6 +271,7 @@ export class Tx {
       if (acked.ok) this.facts(acked.value);
     }
     if (attempt.agent !== null && attempt.state === "running") this.kill(attempt.task_id, attempt.agent, attempt.id);
+    leaveOpen(this, attempt);
     for (const verification of rows.verifications.ofTask(attempt.task_id))
       if (verification.attempt_id === attempt.id && verification.state === "open") {
         rows.verifications.put({ ...verification, state: "void" });
@@ -267,26 +282,10 @@ export class Tx {
         rows.calls.put({ ...call, state: "void" });
     rows.attempts.put({ ...attempt, state: "cancelled", lease: null, ended_at: this.at, detail: reason });
   }
-  kill(task_id: string, agent: string, owner: string): void {
-    this.rows.kills.put({
-      id: `${agent}.${owner}`,
-      task_id,
-      agent,
-      owner,
-      what: "call_off",
-      next_at: this.now,
-      tries: 0,
-    });
+  kill(task_id: string, agent: string, owner: string, calls: readonly string[] = []): void {
+    askAgent(this, { task_id, agent, owner, what: "call_off", calls });
   }
   revive(task_id: string, agent: string, message_id: string): void {
-    this.rows.kills.put({
-      id: `${agent}.${message_id}`,
-      task_id,
-      agent,
-      owner: message_id,
-      what: "revive",
-      next_at: this.now,
-      tries: 0,
-    });
+    askAgent(this, { task_id, agent, owner: message_id, what: "revive", calls: [] });
   }
 }

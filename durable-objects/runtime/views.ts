@@ -1,5 +1,6 @@
 /** What the scope's rows look like from outside. */
 import type { z } from "zod";
+import type { UnknownEffect } from "../../src/domain/unknown.ts";
 import type {
   ApprovalView,
   attemptView,
@@ -10,6 +11,7 @@ import type {
   TaskView,
   verificationView,
 } from "../../src/domain/view.ts";
+import { unknownEffects } from "./open-calls.ts";
 import type {
   ApprovalRow,
   AttemptRow,
@@ -21,7 +23,7 @@ import type {
   VerificationRow,
 } from "./rows.ts";
 
-export function taskSummaryOf(task: TaskRow): TaskSummary {
+export function taskSummaryOf(task: TaskRow, unknown: readonly UnknownEffect[] = []): TaskSummary {
   return {
     id: task.id,
     trace_id: task.trace_id,
@@ -38,6 +40,7 @@ export function taskSummaryOf(task: TaskRow): TaskSummary {
     ended_at: task.ended_at,
     error_code: task.error_code,
     reason: task.reason,
+    unknown_effects: [...unknown],
   };
 }
 
@@ -45,7 +48,7 @@ export function taskViewOf(rows: ScopeRows, task: TaskRow): TaskView {
   const plan = rows.plans.ofTask(task.id).at(-1) ?? null;
   const verifications = rows.verifications.ofTask(task.id);
   return {
-    ...taskSummaryOf(task),
+    ...taskSummaryOf(task, unknownEffects(rows).get(task.id)),
     description: task.description,
     base_commit: task.base_commit,
     commit: task.published ?? task.tip?.commit ?? null,

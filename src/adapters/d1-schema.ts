@@ -28,12 +28,26 @@ export const audit = sqliteTable(
     details: text("details").notNull(),
     created_at: text("created_at").notNull(),
   },
+  // Every index ends in the row's own number, so each of them gives rows in the order they were stored.
   (row) => [
     primaryKey({ columns: [row.object, row.seq] }),
-    index("audit_by_time").on(row.scope_id, row.created_at, row.object, row.seq),
-    index("audit_by_trace").on(row.scope_id, row.trace_id, row.created_at),
-    index("audit_by_type").on(row.scope_id, row.event_type, row.created_at),
+    index("audit_by_arrival").on(row.scope_id),
+    index("audit_by_trace").on(row.scope_id, row.trace_id),
+    index("audit_by_type").on(row.scope_id, row.event_type),
   ],
+);
+
+/** The scopes' signed checkpoints, as their runtimes made them. */
+export const checkpoints = sqliteTable(
+  "checkpoints",
+  {
+    scope_id: text("scope_id").notNull(),
+    seq: integer("seq").notNull(),
+    hash: text("hash").notNull(),
+    jws: text("jws").notNull(),
+    at: text("at").notNull(),
+  },
+  (row) => [primaryKey({ columns: [row.scope_id, row.seq] })],
 );
 
 export const telemetry = sqliteTable(
@@ -52,6 +66,7 @@ export const telemetry = sqliteTable(
   },
   (row) => [
     primaryKey({ columns: [row.object, row.seq] }),
-    index("telemetry_by_name").on(row.scope_id, row.event_name, row.created_at),
+    index("telemetry_by_arrival").on(row.scope_id),
+    index("telemetry_by_age").on(row.created_at),
   ],
 );

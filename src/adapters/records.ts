@@ -2,12 +2,14 @@
  * D1, where all scopes' audit and telemetry can be searched, and where the list of scopes stands. Rows are
  * inserted or ignored by (object, seq), so a batch that comes twice, late or in pieces stores each row once. [REC-*]
  */
-import { and, asc, eq, gt, or, type SQL } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, gt, gte, type SQL, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import { z } from "zod";
-import type { RecordsBatch } from "../domain/records.ts";
+import type { CheckpointRow, RecordsBatch } from "../domain/records.ts";
+import { type TelemetryView, telemetryView } from "../domain/telemetry.ts";
 import { type AuditView, auditView, type Page } from "../domain/view.ts";
-import { audit, scopes } from "./d1-schema.ts";
+import { limits } from "../limits.ts";
+import { audit, checkpoints, scopes, telemetry } from "./d1-schema.ts";
 
 export interface AuditQuery {
   readonly scope_id: string;
@@ -16,6 +18,20 @@ export interface AuditQuery {
   /** `next_cursor` of the page before. */
   readonly cursor: string | null;
   readonly limit: number;
+}
+export interface TelemetryQuery {
+  readonly scope_id: string;
+  readonly event_name: string | null;
+  readonly queue_name: string | null;
+  /** ISO 8601 in UTC: measured then or later. */
+  readonly since: string | null;
+  readonly cursor: string | null;
+  readonly limit: number;
+}
+/** A row's place in its chain. */
+export interface Place {
+  readonly object: string;
+  readonly seq: number;
 }
 export interface Scope {
   readonly id: string;
@@ -39,8 +55,11 @@ function insertAll(table: string, columns: readonly string[]): string {
 }
 const insertAudit = insertAll("audit", auditColumns);
 const insertTelemetry = insertAll("telemetry", telemetryColumns);
+const insertCheckpoints = insertAll("checkpoints", ["scope_id", "seq", "hash", "jws", "at"]);
 
-const position = z.tuple([z.string(), z.string(), z.number().int()]);
+/** The number SQLite gave a row when it was stored. D1 has one writer, so a row stored later never has a lower one. */
+const stored = sql<number>`rowid`;
+const position = z.tuple([z.literal("stored"), z.number().int().nonnegative()]);
 
 export class Records {
   readonly #db: D1Database;
@@ -50,30 +69,84 @@ export class Records {
 
   /** All of the batches or none. Throws when D1 does: the queue brings them again. */
   async store(batches: readonly RecordsBatch[]): Promise<void> {
+    const insert = (into: string, rows: readonly unknown[]) =>
+      rows.length === 0 ? [] : [this.#db.prepare(into).bind(JSON.stringify(rows))];
     const statements = batches.flatMap((batch) => [
-      ...(batch.audit.length > 0 ? [this.#db.prepare(insertAudit).bind(JSON.stringify(batch.audit))] : []),
-      ...(batch.telemetry.length > 0 ? [this.#db.prepare(insertTelemetry).bind(JSON.stringify(batch.telemetry))] : []),
+      ...insert(insertAudit, batch.audit),
+      ...insert(insertTelemetry, batch.telemetry),
+      ...insert(insertCheckpoints, batch.checkpoints ?? []),
     ]);
     if (statements.length > 0) await this.#db.batch(statements);
   }
 
-  /** One scope's audit by time; objects' clocks agree to a few milliseconds, within an object seq decides. */
+  /** One scope's audit in the order it was stored, so that a row that comes late is still ahead of every cursor. */
   async auditPage(query: AuditQuery): Promise<Page<AuditView>> {
     const filters: (SQL | undefined)[] = [eq(audit.scope_id, query.scope_id), after(query.cursor)];
     if (query.trace_id !== null) filters.push(eq(audit.trace_id, query.trace_id));
     if (query.event_type !== null) filters.push(eq(audit.event_type, query.event_type));
     const rows = await drizzle(this.#db)
-      .select()
+      .select({ stored, ...getTableColumns(audit) })
       .from(audit)
       .where(and(...filters))
-      .orderBy(asc(audit.created_at), asc(audit.object), asc(audit.seq))
+      .orderBy(asc(stored))
       .limit(query.limit + 1);
-    const items = rows
-      .slice(0, query.limit)
-      .map((row) => auditView.parse({ ...row, details: JSON.parse(row.details) }));
-    const last = items.at(-1);
-    const more = rows.length > query.limit && last !== undefined;
-    return { items, next_cursor: more ? encode([last.created_at, last.object, last.seq]) : null };
+    return pageOf(rows, query.limit, ({ stored: _, ...row }) =>
+      auditView.parse({ ...row, details: JSON.parse(row.details) }),
+    );
+  }
+  /** One scope's measurements, in the order they were stored. */
+  async telemetryPage(query: TelemetryQuery): Promise<Page<TelemetryView>> {
+    const filters: (SQL | undefined)[] = [eq(telemetry.scope_id, query.scope_id), after(query.cursor)];
+    if (query.event_name !== null) filters.push(eq(telemetry.event_name, query.event_name));
+    if (query.queue_name !== null) filters.push(eq(telemetry.queue_name, query.queue_name));
+    if (query.since !== null) filters.push(gte(telemetry.created_at, query.since));
+    const rows = await drizzle(this.#db)
+      .select({ stored, ...getTableColumns(telemetry) })
+      .from(telemetry)
+      .where(and(...filters))
+      .orderBy(asc(stored))
+      .limit(query.limit + 1);
+    return pageOf(rows, query.limit, ({ stored: _, ...row }) =>
+      telemetryView.parse({ ...row, labels: JSON.parse(row.labels) }),
+    );
+  }
+  /**
+   * Rows of a scope's chains, chain by chain, as they are kept: what somebody did to them is for the reader to find. It
+   * goes by the object's name, so that a row with another scope's id in it is not passed over.
+   */
+  async chainRows(scope_id: string, after: Place | null, limit: number): Promise<Record<string, unknown>[]> {
+    const { results } = await this.#db
+      .prepare(
+        `SELECT ${auditColumns.join(", ")} FROM audit WHERE object >= ? AND object < ? AND (object, seq) > (?, ?) ORDER BY object, seq LIMIT ?`,
+      )
+      // "0" is the letter after "/".
+      .bind(`${scope_id}/`, `${scope_id}0`, after?.object ?? "", after?.seq ?? 0, limit)
+      .all<Record<string, unknown>>();
+    return results.map((row) => ({ ...row, details: parsed(row.details) }));
+  }
+  async chainRow(place: Place): Promise<{ readonly hash: string } | null> {
+    const row = await this.#db
+      .prepare("SELECT hash FROM audit WHERE object = ? AND seq = ?")
+      .bind(place.object, place.seq)
+      .all<{ hash: string }>();
+    return row.results[0] ?? null;
+  }
+  async checkpoints(scope_id: string, after_seq: number, limit: number): Promise<CheckpointRow[]> {
+    return drizzle(this.#db)
+      .select()
+      .from(checkpoints)
+      .where(and(eq(checkpoints.scope_id, scope_id), gt(checkpoints.seq, after_seq)))
+      .orderBy(asc(checkpoints.seq))
+      .limit(limit);
+  }
+  /** Forgets measurements made before the time, the oldest first and so many at most. Their totals stand with the objects. */
+  async pruneTelemetry(before: string): Promise<void> {
+    await this.#db
+      .prepare(
+        "DELETE FROM telemetry WHERE rowid IN (SELECT rowid FROM telemetry WHERE created_at < ? ORDER BY created_at LIMIT ?)",
+      )
+      .bind(before, limits.telemetry_pruned)
+      .run();
   }
 
   /** The same scope again changes nothing. */
@@ -96,13 +169,22 @@ export class Records {
 /** Rows past the cursor's place. A cursor that is not one of ours begins at the start. */
 function after(cursor: string | null): SQL | undefined {
   const place = cursor === null ? null : decode(cursor);
-  if (place === null) return undefined;
-  const [created_at, object, seq] = place;
-  return or(
-    gt(audit.created_at, created_at),
-    and(eq(audit.created_at, created_at), gt(audit.object, object)),
-    and(eq(audit.created_at, created_at), eq(audit.object, object), gt(audit.seq, seq)),
-  );
+  return place === null ? undefined : gt(stored, place[1]);
+}
+/** One row more than the page was read, to know whether there is another page. */
+function pageOf<R extends { stored: number }, T>(rows: readonly R[], limit: number, read: (row: R) => T): Page<T> {
+  const last = rows.length > limit ? rows[limit - 1] : undefined;
+  return {
+    items: rows.slice(0, limit).map(read),
+    next_cursor: last === undefined ? null : encode(["stored", last.stored]),
+  };
+}
+function parsed(text: unknown): unknown {
+  try {
+    return JSON.parse(String(text));
+  } catch {
+    return text;
+  }
 }
 /** Base64 in the letters a URL takes as they are. */
 function encode(place: z.infer<typeof position>): string {

@@ -39,10 +39,20 @@ export interface ToolCall {
  */
 export type Authorization = { readonly answer: "run" } | { readonly answer: "wait" } | Exclude<Entry, { answer: "go" }>;
 
+export interface OpenCall {
+  readonly attempt_id: string;
+  readonly call_id: string;
+}
+
 export interface Bus {
   begin(ref: AttemptRef): Promise<Entry>;
   authorize(ref: AttemptRef, call: ToolCall): Promise<Authorization>;
+  /** Refused without a word when the attempt has gone on without this holder. */
   settle(ref: AttemptRef, call_id: string, outcome: CallOutcome): Promise<void>;
+  /** What a sandbox answered about a call that nobody settled; `unknown` is an answer too. `ref` says who asked it. */
+  lookedUp(ref: AttemptRef, about: OpenCall, outcome: CallOutcome): Promise<void>;
+  /** Whether this publication is still the one its task waits for. */
+  mayPublish(task_id: string, verification_id: string): Promise<boolean>;
   /** False when the lease is no longer this holder's. */
   heartbeat(ref: AttemptRef): Promise<boolean>;
 }

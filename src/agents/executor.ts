@@ -2,48 +2,26 @@
  * One attempt at one work item: a fresh sandbox at the baseline, the environment's set-up, the runner's work,
  * and a patch. Stateless: it knows its order and nothing else. Every step is committed before the next. [EXE-*]
  */
-import { z } from "zod";
 import { runners } from "../domain/plan-runners.ts";
-import { type ExecutionOrder, executionOrder, sandboxId } from "../domain/result.ts";
-import { ending, endingOf, type How, resultOf } from "./attempt-end.ts";
-import type { AttemptRef, Entry } from "./bus.ts";
-import { callOfStep, nextStep, runnerState } from "./runners/steps.ts";
-import type { Committed, Ports, Role, RunContext, Step } from "./step.ts";
-import { afterFailure, bytesInMessage, call, counted, note, poll, setupCall, tail, whyFailed } from "./workspace.ts";
-
-const executorState = z.strictObject({
-  at: z.enum([
-    "begin",
-    "clear",
-    "create",
-    "checkout",
-    "setup",
-    "restore",
-    "work",
-    "snapshot",
-    "suspend",
-    "close",
-    "answer",
-  ]),
-  index: z.number().int(),
-  call: call.nullable(),
-  runner: runnerState,
-  tree: z.string().nullable(),
-  tail: z.string(),
-  failures: z.number().int(),
-  ending: ending.nullable(),
-});
-export type ExecutorState = z.infer<typeof executorState>;
-type Stepped = Promise<Step<ExecutorState>>;
-
-interface Scene {
-  readonly state: ExecutorState;
-  readonly context: RunContext;
-  readonly ports: Ports;
-  readonly order: ExecutionOrder;
-  readonly sandbox: string;
-  readonly ref: AttemptRef;
-}
+import { executionOrder, sandboxId } from "../domain/result.ts";
+import { type How, resultOf } from "./attempt-end.ts";
+import {
+  close,
+  type ExecutorState,
+  executorState,
+  go,
+  look,
+  type Scene,
+  type Stepped,
+  stop,
+  store,
+  underWay,
+} from "./attempt-scene.ts";
+import type { AttemptRef } from "./bus.ts";
+import { bracketed, type Left, lookUp, outcomeOf } from "./effects.ts";
+import { callOfStep, nextStep } from "./runners/steps.ts";
+import type { Role, Step } from "./step.ts";
+import { afterFailure, bytesInMessage, counted, note, poll, setupCall, tail, whyFailed } from "./workspace.ts";
 
 export const executor: Role<ExecutorState> = {
   open(context) {
@@ -79,30 +57,32 @@ export const executor: Role<ExecutorState> = {
       sandbox: sandboxId(context.scope_id, order.attempt_id, order.entry),
     };
     const closing = state.at === "close" || state.at === "answer";
-    if (context.cancelled && !closing) return close(scene, { end: "cancelled", detail: "called off by the runtime" });
-    if (!closing && ports.clock.now() - context.opened_at_ms > order.minutes * 60_000)
-      return close(scene, {
-        end: "finished",
-        error_code: "timeout",
-        retryable: true,
-        detail: `the attempt took longer than ${order.minutes} minutes`,
-      });
+    const leaving = (next: Step<ExecutorState>, left: Left): Step<ExecutorState> =>
+      bracketed(underWay(state, order, scene.sandbox), underWay(next.state, order, scene.sandbox), next, left);
+    if (context.cancelled && !closing)
+      return leaving(close(scene, { end: "cancelled", detail: "called off by the runtime" }), "unknown");
+    if (!closing && ports.clock.now() - context.opened_at_ms > order.minutes * 60_000) {
+      const detail = `the attempt took longer than ${order.minutes} minutes`;
+      return leaving(close(scene, { end: "finished", error_code: "timeout", retryable: true, detail }), "unknown");
+    }
     try {
       const next = await steps[state.at](scene);
-      return state.failures === 0 || next.kind === "end" ? next : { ...next, state: { ...next.state, failures: 0 } };
+      const left = next.state.at === "close" && state.at !== "close" ? "failed" : "done";
+      const calm = state.failures === 0 ? next : { ...next, state: { ...next.state, failures: 0 } };
+      return leaving(next.kind === "end" ? next : calm, left);
     } catch (error) {
       const after = afterFailure(error, state.failures);
       if (after.again)
         return { kind: "wait", wait_ms: after.wait_ms, state: { ...state, failures: state.failures + 1 } };
-      if (closing) return { kind: "continue", state: { ...state, at: "answer" } };
       const { failure } = after;
+      const left = failure.retryable ? "unknown" : "failed";
+      if (closing) return leaving({ kind: "continue", state: { ...state, at: "answer" } }, left);
       const lost = failure.code === "no_such_sandbox" || failure.code === "no_such_call" || failure.retryable;
-      return close(
-        scene,
-        lost
-          ? { end: "crashed", detail: failure.message }
-          : { end: "finished", error_code: "tool_failure", detail: failure.message },
-      );
+      const detail = failure.message;
+      const how = lost
+        ? ({ end: "crashed", detail } as const)
+        : ({ end: "finished", error_code: "tool_failure", detail } as const);
+      return leaving(close(scene, how), left);
     }
   },
 };
@@ -126,13 +106,13 @@ const steps: Record<ExecutorState["at"], (scene: Scene) => Stepped> = {
     );
   },
 
+  /** What an earlier attempt left open is asked of its sandbox before that is gone: nobody could say afterwards. */
   async clear(scene) {
-    for (const old of scene.order.clear) await scene.ports.sandboxes.destroy(old);
-    return go(
-      scene,
-      { at: "create" },
-      { effects: [{ decision: "intent", reason: "sandbox_create", details: { sandbox: scene.sandbox } }] },
-    );
+    const { order, ports, ref } = scene;
+    for (const { sandbox, attempt_id, call_id } of order.look_up ?? [])
+      await ports.bus.lookedUp(ref, { attempt_id, call_id }, await lookUp(ports.sandboxes, sandbox, call_id));
+    for (const old of order.clear) await ports.sandboxes.destroy(old);
+    return go(scene, { at: "create" });
   },
 
   async create(scene) {
@@ -143,11 +123,7 @@ const steps: Record<ExecutorState["at"], (scene: Scene) => Stepped> = {
       worktree: order.worktree,
       ...order.limits,
     });
-    return go(
-      scene,
-      { at: "checkout" },
-      { effects: [{ decision: "outcome", reason: "sandbox_create", details: { sandbox: scene.sandbox } }] },
-    );
+    return go(scene, { at: "checkout" });
   },
 
   async checkout(scene) {
@@ -173,12 +149,17 @@ const steps: Record<ExecutorState["at"], (scene: Scene) => Stepped> = {
         { output: note(`set-up: ${due.spec.argv.join(" ")}`) },
       );
     const seen = await poll(ports.sandboxes, scene.sandbox, state.call, due.spec);
-    if (seen.ended === null)
+    const { ended } = seen;
+    if (ended === null)
       return look(scene, { call: seen.call, tail: tail(state.tail, seen.output, tailMax) }, seen.output);
-    if (seen.ended.state === "unknown") return close(scene, { end: "crashed", detail: "the sandbox lost the set-up" });
-    const failed = whyFailed(`set-up ${state.index + 1}`, seen.ended);
-    if (failed !== null) return close(scene, { end: "finished", error_code: "tool_failure", detail: failed });
-    return go(scene, { index: state.index + 1, call: null });
+    const effects = underWay(state, order, scene.sandbox).map((each) => outcomeOf(each, ended));
+    const failed = whyFailed(`set-up ${state.index + 1}`, ended);
+    if (failed === null) return go(scene, { index: state.index + 1, call: null }, { effects });
+    const how: How =
+      ended.state === "unknown"
+        ? { end: "crashed", detail: "the sandbox lost the set-up" }
+        : { end: "finished", error_code: "tool_failure", detail: failed };
+    return { ...close(scene, how), effects };
   },
 
   async restore(scene) {
@@ -210,7 +191,7 @@ const steps: Record<ExecutorState["at"], (scene: Scene) => Stepped> = {
       case "stopped":
         return stop(scene, moved.entry);
       case "failed":
-        return close(scene, {
+        return close(settled(scene), {
           end: "finished",
           error_code: moved.error_code,
           retryable: moved.retryable,
@@ -218,7 +199,7 @@ const steps: Record<ExecutorState["at"], (scene: Scene) => Stepped> = {
           exit_code: moved.exit_code,
         });
       case "lost":
-        return close(scene, { end: "crashed", detail: moved.detail });
+        return close(settled(scene), { end: "crashed", detail: moved.detail });
     }
   },
 
@@ -249,13 +230,16 @@ const steps: Record<ExecutorState["at"], (scene: Scene) => Stepped> = {
     });
   },
 
+  /** A call that is still open is asked of the sandbox for the last time: its outcome goes with the sandbox. */
   async close(scene) {
-    await scene.ports.sandboxes.destroy(scene.sandbox);
-    return go(
-      scene,
-      { at: "answer" },
-      { effects: [{ decision: "outcome", reason: "sandbox_destroy", details: { sandbox: scene.sandbox } }] },
-    );
+    const { state, order, ports, ref, sandbox } = scene;
+    if (state.runner.call !== null) {
+      const { call_id } = state.runner.call;
+      const seen = await lookUp(ports.sandboxes, sandbox, call_id);
+      await ports.bus.lookedUp(ref, { attempt_id: order.attempt_id, call_id }, seen);
+    }
+    await ports.sandboxes.destroy(sandbox);
+    return go(scene, { at: "answer" });
   },
 
   async answer(scene) {
@@ -269,33 +253,7 @@ const tailMax = 4_000;
 /** The names of the changed files travel in the result, which is one message. */
 const fileListBytes = 48 * 1024;
 
-async function store(scene: Scene, name: string) {
-  const { ports, context, order, sandbox } = scene;
-  const taken = await ports.sandboxes.snapshot(sandbox);
-  const key = `${context.scope_id}/attempts/${order.attempt_id}/${order.entry}-${name}.patch`;
-  await ports.artifacts.put(key, taken.patch);
-  return { key, bytes: taken.patch.byteLength, tree: taken.tree, files: [...taken.files] };
-}
-
-function go(
-  scene: Scene,
-  change: Partial<ExecutorState>,
-  more: Omit<Committed<ExecutorState>, "state"> = {},
-): Step<ExecutorState> {
-  return { kind: "continue", state: { ...scene.state, ...change }, ...more };
-}
-/** A short pause after output keeps a chatty process from costing a commit a line. */
-function look(scene: Scene, change: Partial<ExecutorState>, output: Uint8Array): Step<ExecutorState> {
-  return { kind: "wait", wait_ms: output.byteLength > 0 ? 150 : 0, state: { ...scene.state, ...change }, output };
-}
-
-function stop(scene: Scene, entry: Exclude<Entry, { answer: "go" }>): Step<ExecutorState> {
-  return entry.answer === "stale"
-    ? close(scene, { end: "cancelled", detail: entry.reason, silent: true })
-    : close(scene, { end: "finished", error_code: entry.error_code, retryable: false, detail: entry.reason });
-}
-
-function close(scene: Scene, how: How): Step<ExecutorState> {
-  const ended = endingOf(how);
-  return go(scene, { at: "close", call: null, ending: ended }, { output: note(`${ended.end}: ${ended.detail}`) });
+/** The runner has told the runtime how its call ended. */
+function settled(scene: Scene): Scene {
+  return { ...scene, state: { ...scene.state, runner: { ...scene.state.runner, call: null } } };
 }

@@ -3,6 +3,7 @@
  * now. It holds no execution tools. [PLR-*]
  */
 import { z } from "zod";
+import type { planResult } from "../domain/payloads.ts";
 import { parsePlan } from "../domain/plan.ts";
 import { noModel } from "./proxy.ts";
 import type { Outgoing, Role, RunContext, Step } from "./step.ts";
@@ -13,8 +14,6 @@ type State = z.infer<typeof state>;
 
 /** Payload of a `plan_request`: the repository the plan is for. */
 export const planRequest = z.looseObject({ repo: z.string(), ref: z.string() });
-/** Payload of a `plan_result` with a plan. */
-export const planResult = z.strictObject({ base_commit: z.string() });
 
 export const planner: Role<State> = {
   open: () => ({ failures: 0 }),

@@ -2,7 +2,7 @@
  * The outside world as the agents see it: small interfaces owned by their callers.
  * Adapters make them real; tests make them tame. Nothing in `agents/` imports a platform.
  */
-import type { PatchFile } from "../domain/view.ts";
+import type { PatchFile } from "../domain/evidence.ts";
 
 export interface Clock {
   /** Milliseconds since the epoch. */
@@ -168,7 +168,16 @@ export interface Sandboxes {
   publish(input: PublishInput): Promise<void>;
 }
 
-/** Large bytes by key. Keys begin with the scope. */
+/** The store of artifacts did not answer, or not well: the same call may succeed later. */
+export class ArtifactFailure extends Error {
+  readonly code = "artifacts";
+  readonly retryable = true;
+  constructor(message: string) {
+    super(message);
+    this.name = "ArtifactFailure";
+  }
+}
+/** Large bytes by key. Keys begin with the scope. Every method throws ArtifactFailure and nothing else. */
 export interface Artifacts {
   put(key: string, bytes: Uint8Array): Promise<void>;
   get(key: string): Promise<Uint8Array | null>;

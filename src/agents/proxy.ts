@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { statusPayload } from "../domain/message.ts";
+import type { words } from "../domain/payloads.ts";
 import type { Outgoing, Role, RunContext } from "./step.ts";
 
 const state = z.strictObject({});
@@ -11,13 +12,6 @@ type State = z.infer<typeof state>;
 
 export const noModel =
   "No model is configured, so only tasks that bring a plan can run. Give the task a plan, or configure MODEL_PROXY and MODEL_PLANNER.";
-
-/** What the runtime is told to show, and whether the task ends with it. `version` lets it drop words that come late. */
-export const words = z.strictObject({
-  route: z.enum(["direct", "planner", "plan"]),
-  ends_task: z.boolean(),
-  version: z.number().int().nullable(),
-});
 
 export const proxy: Role<State> = {
   open: () => ({}),

@@ -2,6 +2,7 @@
  * The shape every agent's work has: a run is opened by one message, goes on by steps, and each step's
  * outcome is data that the agent object commits in one transaction before the next begins.
  */
+import type { EffectKind } from "../domain/effect.ts";
 import type { Message } from "../domain/message.ts";
 import type { Bus } from "./bus.ts";
 import type { Artifacts, Clock, Sandboxes } from "./ports.ts";
@@ -32,8 +33,8 @@ export type Outgoing = Pick<Message, "message_kind" | "recipient" | "content"> &
 
 /** Something done to the outside world, for the audit: `details` holds ids and sizes, never contents or secrets. */
 export interface Effect {
-  readonly decision: "intent" | "outcome";
-  readonly reason: string;
+  readonly decision: "intent" | "outcome" | "unknown";
+  readonly reason: EffectKind;
   readonly details: Readonly<Record<string, string | number | boolean | null>>;
 }
 

@@ -4,28 +4,19 @@
  * was merged. No model. [VER-*]
  */
 import { z } from "zod";
+import type { EffectKind } from "../domain/effect.ts";
+import { checkView, verdicts } from "../domain/evidence.ts";
 import { matchesAny } from "../domain/glob.ts";
-import { sandboxId, type VerificationOrder, type VerificationResult, verificationOrder } from "../domain/result.ts";
-import { checkView, verdicts } from "../domain/view.ts";
+import { sandboxId, type VerificationOrder, verificationOrder } from "../domain/result.ts";
 import { limits } from "../limits.ts";
-import { SandboxFailure } from "./ports.ts";
-import type { Committed, Outgoing, Ports, Role, RunContext, Step } from "./step.ts";
-import {
-  afterFailure,
-  bytesInMessage,
-  call,
-  counted,
-  firstOf,
-  lastOf,
-  note,
-  poll,
-  setupCall,
-  tail,
-  whyFailed,
-} from "./workspace.ts";
+import { bracketed, type Left, outcomeOf, type UnderWay } from "./effects.ts";
+import { publication, pushUnderWay } from "./publication.ts";
+import type { Committed, Ports, Role, RunContext, Step } from "./step.ts";
+import { answer, fitted } from "./verdict.ts";
+import { afterFailure, call, counted, note, poll, setupCall, tail, whyFailed } from "./workspace.ts";
 
 const verifierState = z.strictObject({
-  at: z.enum(["create", "checkout", "merge", "setup", "restore", "checks", "publish", "close", "answer"]),
+  at: z.enum(["begin", "create", "checkout", "merge", "setup", "restore", "checks", "publish", "close", "answer"]),
   index: z.number().int(),
   call: call.nullable(),
   output: z.string(),
@@ -38,10 +29,10 @@ const verifierState = z.strictObject({
   detail: z.string(),
   retryable: z.boolean(),
   failures: z.number().int(),
+  unknown: z.boolean().default(false),
 });
-type VerifierState = z.infer<typeof verifierState>;
+export type VerifierState = z.infer<typeof verifierState>;
 type VerifyOrder = Extract<VerificationOrder, { stage: "verify" }>;
-type PublishOrder = Extract<VerificationOrder, { stage: "publish" }>;
 
 interface Scene<O> {
   readonly state: VerifierState;
@@ -55,7 +46,7 @@ export const verifier: Role<VerifierState> = {
   open(context) {
     const order = verificationOrder.parse(context.message.payload);
     return {
-      at: order.stage === "publish" ? "publish" : "create",
+      at: order.stage === "publish" ? "publish" : "begin",
       index: 0,
       call: null,
       output: "",
@@ -68,60 +59,72 @@ export const verifier: Role<VerifierState> = {
       detail: "",
       retryable: true,
       failures: 0,
+      unknown: false,
     };
   },
   parse: (stored) => verifierState.parse(stored),
   async step(state, context, ports) {
     const order = verificationOrder.parse(context.message.payload);
-    const closing = state.at === "close" || state.at === "answer";
     const sandbox = sandboxId(context.scope_id, order.verification_id, 0);
-    const end = (verdict: VerifierState["verdict"], detail: string, retryable = true): Step<VerifierState> => ({
-      kind: "continue",
-      state: { ...state, at: order.stage === "publish" ? "answer" : "close", verdict, detail, retryable },
-    });
-    if (context.cancelled && !closing) return end("infra_error", "called off by the runtime");
+    const scene = { state, context, ports, sandbox };
+    const leaving = (next: Step<VerifierState>, left: Left): Step<VerifierState> =>
+      bracketed(underWay(state, order, sandbox), underWay(next.state, order, sandbox), next, left);
+    const calm = (next: Step<VerifierState>): Step<VerifierState> =>
+      state.failures === 0 || next.kind === "end" || next.state.failures > state.failures
+        ? next
+        : { ...next, state: { ...next.state, failures: 0 } };
+    if (state.at === "answer") return { kind: "end", state, out: [answer({ ...scene, order })] };
+    if (order.stage === "publish") {
+      const next = await publication({ ...scene, order });
+      const { unknown, verdict } = next.state;
+      return leaving(calm(next), unknown ? "unknown" : verdict === "infra_error" ? "failed" : "done");
+    }
+    const closing = state.at === "close";
+    const end = (detail: string, retryable = true): Step<VerifierState> =>
+      go({ ...scene, order }, { at: "close", verdict: "infra_error", detail, retryable });
+    if (context.cancelled && !closing) return leaving(end("called off by the runtime"), "unknown");
     try {
-      const next =
-        order.stage === "publish"
-          ? await publish({ state, context, ports, order, sandbox })
-          : await steps[state.at === "publish" ? "answer" : state.at]({ state, context, ports, order, sandbox });
-      return state.failures === 0 || next.kind === "end" ? next : { ...next, state: { ...next.state, failures: 0 } };
+      const next = await steps[state.at === "publish" ? "close" : state.at]({ ...scene, order });
+      return leaving(calm(next), next.state.at === "close" && next.state.verdict === "infra_error" ? "failed" : "done");
     } catch (error) {
       const after = afterFailure(error, state.failures);
       if (after.again)
         return { kind: "wait", wait_ms: after.wait_ms, state: { ...state, failures: state.failures + 1 } };
-      if (closing) return { kind: "continue", state: { ...state, at: "answer" } };
-      return end("infra_error", after.failure.message, after.failure.retryable);
+      const { message, retryable } = after.failure;
+      const left = retryable ? "unknown" : "failed";
+      if (closing) return leaving({ kind: "continue", state: { ...state, at: "answer" } }, left);
+      return leaving(end(message, retryable), left);
     }
   },
 };
 
-async function publish(scene: Scene<PublishOrder>): Promise<Step<VerifierState>> {
-  const { state, order, ports } = scene;
-  const details = { branch: order.branch, commit: order.commit };
-  if (state.at === "answer") return { kind: "end", state, out: [answer(scene)] };
-  if (state.index === 0)
-    return {
-      kind: "continue",
-      state: { ...state, index: 1 },
-      effects: [{ decision: "intent", reason: "publish", details }],
-    };
-  const bundle = await ports.artifacts.get(order.bundle_key);
-  if (bundle === null) throw new SandboxFailure("internal", "the branch's bundle is missing from the store");
-  await ports.sandboxes.publish({ source: order.repo, branch: order.branch, commit: order.commit, bundle });
-  const done: VerifierState = {
-    ...state,
-    at: "answer",
-    verdict: "pass",
-    detail: `${order.branch} is at ${order.commit.slice(0, 12)}`,
-  };
-  return { kind: "continue", state: done, effects: [{ decision: "outcome", reason: "publish", details }] };
+/** Each effect the order's run stands before, or within. */
+function underWay(state: VerifierState, order: VerificationOrder, sandbox: string): UnderWay[] {
+  if (order.stage === "publish") return pushUnderWay(state, order);
+  const kind = effectAt[state.at];
+  if (kind === undefined) return [];
+  const command = kind === "setup_command" || kind === "check_command";
+  if (command && state.call === null) return [];
+  return [{ kind, id: command ? `${sandbox}/${state.call?.call_id}` : sandbox, details: { sandbox } }];
 }
+const effectAt: Partial<Record<VerifierState["at"], EffectKind>> = {
+  create: "sandbox_create",
+  checkout: "sandbox_checkout",
+  merge: "sandbox_merge",
+  setup: "setup_command",
+  restore: "sandbox_restore",
+  checks: "check_command",
+  close: "sandbox_destroy",
+};
 
 const steps: Record<
-  Exclude<VerifierState["at"], "publish">,
+  Exclude<VerifierState["at"], "publish" | "answer">,
   (scene: Scene<VerifyOrder>) => Promise<Step<VerifierState>>
 > = {
+  async begin(scene) {
+    return go(scene, { at: "create" });
+  },
+
   async create(scene) {
     const { order, context, ports } = scene;
     await ports.sandboxes.create(scene.sandbox, {
@@ -173,10 +176,12 @@ const steps: Record<
         { output: note(`set-up: ${due.spec.argv.join(" ")}`) },
       );
     const seen = await poll(ports.sandboxes, scene.sandbox, state.call, due.spec);
-    if (seen.ended === null) return look(scene, { call: seen.call }, seen.output);
-    const failed = whyFailed(`set-up ${state.index + 1}`, seen.ended);
-    if (failed !== null) return over(scene, "infra_error", failed);
-    return go(scene, { index: state.index + 1, call: null });
+    const { ended } = seen;
+    if (ended === null) return look(scene, { call: seen.call }, seen.output);
+    const effects = underWay(state, order, scene.sandbox).map((each) => outcomeOf(each, ended));
+    const failed = whyFailed(`set-up ${state.index + 1}`, ended);
+    if (failed !== null) return { ...over(scene, "infra_error", failed), effects };
+    return go(scene, { index: state.index + 1, call: null }, { effects });
   },
 
   async restore(scene) {
@@ -199,19 +204,21 @@ const steps: Record<
     const spec = { argv: check.run, timeout_ms: check.timeout_s * 1000 };
     const seen = await poll(ports.sandboxes, scene.sandbox, state.call, spec);
     const output = tail(state.output, seen.output, limits.check_output_bytes);
-    if (seen.ended === null) return look(scene, { call: seen.call, output }, seen.output);
-    if (seen.ended.state === "unknown") return over(scene, "infra_error", "the sandbox lost the check");
+    const { ended } = seen;
+    if (ended === null) return look(scene, { call: seen.call, output }, seen.output);
+    const effects = underWay(state, order, scene.sandbox).map((each) => outcomeOf(each, ended));
+    if (ended.state === "unknown") return { ...over(scene, "infra_error", "the sandbox lost the check"), effects };
     const ran: z.infer<typeof checkView> = {
       argv: check.run,
-      exit_code: seen.ended.state === "exited" ? seen.ended.exit_code : null,
-      timed_out: seen.ended.state === "timed_out",
-      duration_ms: seen.ended.state === "never_started" ? 0 : seen.ended.duration_ms,
+      exit_code: ended.state === "exited" ? ended.exit_code : null,
+      timed_out: ended.state === "timed_out",
+      duration_ms: ended.state === "never_started" ? 0 : ended.duration_ms,
       output: fitted(output, order.checks),
     };
     const checks = [...state.checks, ran];
-    const failed = whyFailed(check.run.join(" "), seen.ended);
-    if (failed !== null) return go(scene, { at: "close", call: null, checks, verdict: "fail", detail: failed });
-    return go(scene, { index: state.index + 1, call: null, checks });
+    const failed = whyFailed(check.run.join(" "), ended);
+    if (failed === null) return go(scene, { index: state.index + 1, call: null, checks }, { effects });
+    return go(scene, { at: "close", call: null, checks, verdict: "fail", detail: failed }, { effects });
   },
 
   async close(scene) {
@@ -221,10 +228,6 @@ const steps: Record<
       { at: "answer" },
       { output: note(`${scene.state.verdict ?? "infra_error"}: ${scene.state.detail}`) },
     );
-  },
-
-  async answer(scene) {
-    return { kind: "end", state: scene.state, out: [answer(scene)] };
   },
 };
 
@@ -240,54 +243,4 @@ function look<O>(scene: Scene<O>, change: Partial<VerifierState>, output: Uint8A
 }
 function over<O>(scene: Scene<O>, verdict: NonNullable<VerifierState["verdict"]>, detail: string): Step<VerifierState> {
   return go(scene, { at: "close", call: null, verdict, detail });
-}
-
-const detailMax = 1_000;
-const conflictsMax = 20;
-/** Kept free in the message for everything but the checks, and in each check for everything but its output. */
-const otherBytes = 32 * 1024;
-const bareCheckBytes = 100;
-
-/** All checks travel in one message and wait in one row: they share what fits, and each keeps the end of its output. */
-function fitted(output: string, checks: VerifyOrder["checks"]): string {
-  const room = (limits.message_inline_bytes - otherBytes - bytesInMessage(checks)) / checks.length - bareCheckBytes;
-  let kept = output;
-  // Halved until it fits: a character takes one to six bytes in a message.
-  while (kept.length > 0 && bytesInMessage(kept) > room) kept = lastOf(kept, Math.floor(kept.length / 2));
-  return kept;
-}
-
-function answer(scene: Scene<VerificationOrder>): Outgoing {
-  const { order } = scene;
-  const state = { ...scene.state, detail: firstOf(scene.state.detail, detailMax) };
-  const passed = state.verdict === "pass";
-  const payload: VerificationResult =
-    order.stage === "publish"
-      ? {
-          stage: "publish",
-          verification_id: order.verification_id,
-          ok: passed,
-          detail: state.detail,
-          retryable: state.retryable,
-        }
-      : {
-          stage: "verify",
-          verification_id: order.verification_id,
-          attempt_id: order.attempt_id,
-          verdict: state.verdict ?? "infra_error",
-          detail: state.detail,
-          checks: state.checks,
-          parent: order.parent,
-          commit: passed ? state.commit : null,
-          bundle_key: passed ? state.bundle_key : null,
-          conflicts: state.conflicts.slice(0, conflictsMax).map((path) => firstOf(path, 120)),
-        };
-  return {
-    message_kind: "verification_result",
-    recipient: "runtime_queue",
-    content: state.detail,
-    payload: { ...payload },
-    error_code: passed ? null : state.verdict === "infra_error" ? "tool_failure" : "verification_failed",
-    retryable: passed ? null : state.retryable,
-  };
 }

@@ -1,12 +1,12 @@
 /**
  * What attempts and verifications have in common: a call that is started once and polled to its end,
- * the environment's set-up, and what a failure of the sandbox means. [WS-*]
+ * the environment's set-up, and what a failure of the sandbox or of the store means. [WS-*] [RCV-20]
  */
 import { z } from "zod";
 import { byteLength } from "../domain/canonical.ts";
 import type { Environment } from "../domain/result.ts";
 import { limits } from "../limits.ts";
-import { type CallOutcome, type ExecSpec, type Sandboxes, SandboxFailure } from "./ports.ts";
+import { ArtifactFailure, type CallOutcome, type ExecSpec, type Sandboxes, SandboxFailure } from "./ports.ts";
 
 /** A call under way. It is stored before the process starts, and the sandbox starts one process for a call_id. */
 export const call = z.strictObject({ call_id: z.string(), offset: z.number().int() });
@@ -48,12 +48,14 @@ export function setupCall(environment: Environment, index: number): { call_id: s
 export function afterFailure(
   error: unknown,
   failures: number,
-): { readonly again: true; readonly wait_ms: number } | { readonly again: false; readonly failure: SandboxFailure } {
-  if (!(error instanceof SandboxFailure)) throw error;
+): { readonly again: true; readonly wait_ms: number } | { readonly again: false; readonly failure: Failure } {
+  if (!(error instanceof SandboxFailure || error instanceof ArtifactFailure)) throw error;
   if (error.retryable && failures < maxFailures) return { again: true, wait_ms: Math.min(500 * 2 ** failures, 5_000) };
   return { again: false, failure: error };
 }
-/** With the waits above: the host may be away for about two minutes. */
+/** What came from outside: the sandboxes' host or the store of artifacts. */
+type Failure = SandboxFailure | ArtifactFailure;
+/** With the waits above: either may be away for about two minutes. */
 const maxFailures = 28;
 
 /** Why a call that ended was not a success, in a sentence; null when it was one. */

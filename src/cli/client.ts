@@ -33,6 +33,8 @@ export interface Client {
   get<T>(path: string, shape: z.ZodType<T>): Promise<T>;
   post<T>(path: string, body: unknown, shape: z.ZodType<T>, key?: string): Promise<T>;
   text(path: string): Promise<string>;
+  /** The answer's bytes as they come, however long that takes. */
+  stream(path: string): Promise<ReadableStream<Uint8Array>>;
   /** Every event with seq > after, in order, for ever; a lost connection is taken up where it broke off. */
   events(after: number, signal: AbortSignal): AsyncGenerator<EventView>;
 }
@@ -85,6 +87,11 @@ export function connect(url: string, token: string): Client {
     post: async (path, body, shape, key) => {
       const headers = { "content-type": "application/json", ...(key === undefined ? {} : { "idempotency-key": key }) };
       return parsed(base, shape, await ask(path, timed({ method: "POST", headers, body: JSON.stringify(body) })));
+    },
+    stream: async (path) => {
+      const { body } = await ask(path, {}, "*/*");
+      if (body === null) throw new Unreachable(`${base} answered with nothing: is this a Countersign service?`);
+      return body;
     },
     text: async (path) => (await ask(path, timed({}), "text/plain, text/x-diff, */*")).text(),
     events,

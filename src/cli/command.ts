@@ -18,7 +18,7 @@ export interface Terminal {
 export interface Command {
   readonly usage: string;
   readonly options: ParseArgsOptionsConfig;
-  /** Names of the positional arguments; all are required. */
+  /** Names of the positional arguments. One in brackets may be left out; such stand last. */
   readonly takes: readonly string[];
   run(call: Call): Promise<ExitCode>;
 }
@@ -37,7 +37,8 @@ export type ParsedCall = Omit<Call, "client" | "terminal">;
 
 export function parseCall(command: Command, argv: readonly string[]): ParsedCall {
   const { values, positionals } = parsed(command, argv);
-  if (positionals.length !== command.takes.length) {
+  const least = command.takes.filter((name) => !name.startsWith("[")).length;
+  if (positionals.length < least || positionals.length > command.takes.length) {
     const wanted = command.takes.length === 0 ? "no arguments" : command.takes.join(" ");
     throw new UsageError(`this command takes ${wanted}\nusage: ${command.usage}`);
   }

@@ -1,14 +1,26 @@
 /** From words to a command, from its errors to an exit code and one clear message. [CLI-4] */
 import { visible } from "../domain/visible.ts";
 import * as approvals from "./approvals.ts";
-import { connect, Problem, Unreachable } from "./client.ts";
-import { type Command, type ExitCode, exit, parseCall, type Terminal } from "./command.ts";
+import * as audit from "./audit.ts";
+import { type Client, connect, Problem, Unreachable } from "./client.ts";
+import { type Call, type Command, type ExitCode, exit, parseCall, type Terminal } from "./command.ts";
+import * as queues from "./queues.ts";
 import { findTarget, UsageError } from "./target.ts";
 import * as tasks from "./tasks.ts";
 
 const commands: Readonly<Record<string, Readonly<Record<string, Command>>>> = {
   task: { create: tasks.create, list: tasks.list, show: tasks.show, watch: tasks.watch, cancel: tasks.cancel },
   approvals: { list: approvals.list, show: approvals.show, approve: approvals.approve, deny: approvals.deny },
+  audit: { list: audit.list, export: audit.exportFile, verify: audit.verify },
+  queues: {
+    list: queues.list,
+    show: queues.show,
+    "dead-letters": queues.deadLetters,
+    requeue: queues.requeue,
+    pause: queues.pause,
+    resume: queues.resume,
+    drain: queues.drain,
+  },
 };
 
 export const usage = `countersign: ask for work, and decide what may run
@@ -37,11 +49,22 @@ export async function run(
     if (command === undefined)
       throw new UsageError(`no such command: ${visible(argv.slice(0, 2).join(" "))}\n\n${usage}`);
     const call = parseCall(command, rest);
-    const target = findTarget(env, terminal.cwd);
-    return await command.run({ ...call, client: connect(target.url, target.token), terminal });
+    return await command.run({ ...call, ...lazily(env, terminal.cwd), terminal });
   } catch (error) {
     return explain(error, json, terminal);
   }
+}
+
+/** A command that asks no service needs none: the target is looked for when it is first asked. */
+function lazily(env: Readonly<Record<string, string | undefined>>, cwd: string): Pick<Call, "client"> {
+  let made: Client | null = null;
+  return {
+    get client() {
+      const { url, token } = findTarget(env, cwd);
+      made ??= connect(url, token);
+      return made;
+    },
+  };
 }
 
 /** With --json the reason is one JSON line on stderr, so that stdout holds answers only. */

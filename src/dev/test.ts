@@ -49,7 +49,7 @@ export function runsFor(args: readonly string[]): string[][] {
   const chosen = args.some((arg) => arg === "--project" || arg.startsWith("--project="));
   return chosen ? [[...args]] : projects.map((name) => ["--project", name, ...args]);
 }
-const projects = ["node", "host", "workerd", "road"];
+const projects = ["node", "simulation", "host", "workerd", "road"];
 
 function vitest(args: readonly string[], outputFile: string): Promise<number> {
   const ours = ["run", "--reporter=default", `--reporter=${inProject("src/dev/settled-reporter.ts")}`];

@@ -11,6 +11,9 @@ import { inProject, project, toolEnv } from "./project.ts";
 import type { StateFolder } from "./state.ts";
 
 const READY_WITHIN_MS = 60_000;
+const LOOK_EVERY_MS = 5_000;
+/** So many looks without any answer in a row, each of at most five seconds: a machine that is only busy answers one. */
+const MOST_SILENT_LOOKS = 6;
 
 export interface WorkerSpec {
   readonly processes: ProcessList;
@@ -52,12 +55,52 @@ export async function startWorker(spec: WorkerSpec): Promise<Worker> {
     await sleep(50);
   }
   ready = true;
+  const watch = watchAnswers({
+    answers: () => answers(url),
+    every_ms: LOOK_EVERY_MS,
+    silent: () => {
+      if (!expected && !ended) spec.lost(`the Worker answers nothing any more; see ${folder.log}`);
+    },
+  });
   return {
     url,
     quiet: () => {
       expected = true;
+      watch.stop();
     },
   };
+}
+
+/**
+ * Calls `silent` once, after as many looks in a row brought no answer. The server process can outlive the runtime
+ * behind it, and would then be waited on for ever.
+ */
+export function watchAnswers(watched: { answers: () => Promise<boolean>; every_ms: number; silent: () => void }): {
+  stop(): void;
+} {
+  let silent = 0;
+  let looking = false;
+  const timer = setInterval(async () => {
+    if (looking) return;
+    looking = true;
+    silent = (await watched.answers()) ? 0 : silent + 1;
+    looking = false;
+    if (silent < MOST_SILENT_LOOKS) return;
+    clearInterval(timer);
+    watched.silent();
+  }, watched.every_ms);
+  return { stop: () => clearInterval(timer) };
+}
+
+/** Any answer at all, whatever it says. */
+async function answers(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(5_000) });
+    await response.body?.cancel();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 async function healthy(url: string): Promise<boolean> {

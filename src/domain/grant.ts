@@ -2,12 +2,12 @@
  * What an approved item may do: which commands, which scripts, and which patch may leave it. Absent
  * grants grant nothing. [GR-*]
  */
+import type { PatchFile } from "./evidence.ts";
 import { matchesAny, starMatches } from "./glob.ts";
 import { readBySetup } from "./plan-protect.ts";
 import type { Grant, PlanItem } from "./plan-shape.ts";
 import type { ShellReading } from "./shell.ts";
 import { readShell } from "./shell.ts";
-import type { PatchFile } from "./view.ts";
 import { inGitDirectory, insideWorkspace } from "./workspace-path.ts";
 
 /** `*` stands for anything inside one word, a last `**` for any further words. */

@@ -4,6 +4,7 @@
  * message is built and again when it arrives. [MSG-*]
  */
 import { z } from "zod";
+import { payloads } from "./payloads.ts";
 
 export const messageKinds = [
   "user_message",
@@ -156,12 +157,27 @@ export function check(message: Message): string | null {
     if (errorStatuses.includes(status.data.status) && message.error_code === null)
       return `execution_status ${status.data.status} needs an error_code`;
   }
+  const carried = payloads[message.message_kind]?.safeParse(message.payload);
+  if (carried?.success === false)
+    return `${message.message_kind} has a payload that does not fit: ${z.prettifyError(carried.error).slice(0, 500)}`;
   if (message.error_code !== null) {
     for (const header of ["retryable", "origin_agent", "attempt_number"] as const)
       if (message[header] === null) return `a message with error_code needs ${header}`;
   }
   if (message.message_kind === "plan_result" && message.plan_markdown === null && message.error_code === null)
     return "plan_result needs plan_markdown or an error_code";
+  if (
+    message.message_kind === "plan_result" &&
+    message.error_code === null &&
+    message.payload.base_commit === undefined
+  )
+    return "plan_result needs the commit its plan is for";
+  if (
+    message.message_kind === "agent_message" &&
+    message.recipient === "runtime_queue" &&
+    !("route" in message.payload)
+  )
+    return "agent_message to the runtime says its route";
   if (message.message_kind === "research_request" && message.constraints === null)
     return "research_request needs constraints";
   return null;

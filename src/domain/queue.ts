@@ -93,10 +93,9 @@ export function step(row: QueueRow, asked: QueueStep, now: number): Result<Moved
       const { lease_id, holder, lease_ms } = asked;
       const lease = { lease_id, holder, epoch: row.epoch, leased_at: now, expires_at: now + lease_ms, heartbeats: 0 };
       const next: QueueRow = { ...row, state: "leased", deliveries: row.deliveries + 1, lease, reason: null };
-      return ok({
-        row: next,
-        facts: dequeued(next, lease, "leased", null, [measure(row, "queue_wait_ms", now - row.available_at)]),
-      });
+      // Since it entered this queue, by this object's clock: a delivery after the first counts what came before it too.
+      const wait = measure(row, "queue_wait_ms", Math.max(0, now - row.enqueued_at), { deliveries: next.deliveries });
+      return ok({ row: next, facts: dequeued(next, lease, "leased", null, [wait]) });
     }
     case "heartbeat": {
       if (row.lease === null) return refuse("not_in_this_state", "nobody holds this row");

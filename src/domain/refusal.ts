@@ -13,6 +13,7 @@ export const refusalCodes = [
   "agent_not_found",
   "repo_not_found",
   "queue_not_found",
+  "dead_letter_not_found",
   "attempt_not_found",
   "already_resolved",
   "content_changed",

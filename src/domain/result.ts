@@ -3,7 +3,7 @@
  * the runtime believes nothing of a result that does not fit. [RES-*]
  */
 import { z } from "zod";
-import { checkView, patchFile, verdicts } from "./view.ts";
+import { checkView, patchFile, verdicts } from "./evidence.ts";
 
 const environment = z.strictObject({
   setup: z.array(z.array(z.string())),
@@ -51,6 +51,10 @@ export const executionOrder = workspace.extend({
   minutes: z.number(),
   /** Sandboxes of earlier attempts: gone before a new one is made. */
   clear: z.array(z.string()),
+  /** Calls of earlier attempts whose outcome nobody told: asked of their sandboxes before those are gone. */
+  look_up: z
+    .array(z.strictObject({ sandbox: z.string(), attempt_id: z.string(), call_id: z.string() }))
+    .exactOptional(),
   resume: suspension.nullable(),
 });
 export type ExecutionOrder = z.infer<typeof executionOrder>;
@@ -129,6 +133,8 @@ export const verificationResult = z.discriminatedUnion("stage", [
     ok: z.boolean(),
     detail: z.string(),
     retryable: z.boolean(),
+    /** Whether it was pushed could not be found out. */
+    unknown: z.boolean().exactOptional(),
   }),
 ]);
 export type VerificationResult = z.infer<typeof verificationResult>;

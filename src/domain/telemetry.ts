@@ -1,4 +1,7 @@
-/** One measurement: what is counted and timed, never what was said. Rows are numbered per object, like audit. */
+/**
+ * One measurement: what is counted and timed, never what was said. Rows are numbered per object, like audit. What they
+ * add up to is kept by the object itself and shown by `metrics.ts`. [TEL-*]
+ */
 import { z } from "zod";
 
 export const telemetryNames = [
@@ -8,6 +11,7 @@ export const telemetryNames = [
   "lease_heartbeat",
   "lease_expired",
 ] as const;
+export type TelemetryName = (typeof telemetryNames)[number];
 
 export const telemetryView = z.strictObject({
   object: z.string(),
@@ -24,3 +28,16 @@ export const telemetryView = z.strictObject({
 export type TelemetryView = z.infer<typeof telemetryView>;
 /** A measurement before its object numbers it. */
 export type Telemetry = Omit<TelemetryView, "object" | "seq" | "created_at">;
+
+/** Upper bounds of the histograms' buckets; one more takes what is longer than all. */
+export const bucketsMs = [10, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000, 1_800_000];
+
+/** All measurements of one name, queue and bucket since the object began: how many, and their sum. */
+export interface TelemetryTotal {
+  readonly event_name: TelemetryName;
+  readonly queue_name: string;
+  /** Place in `bucketsMs`. */
+  readonly bucket: number;
+  readonly count: number;
+  readonly sum: number;
+}

@@ -1,9 +1,10 @@
 /**
- * The signed proof of a decision: what is hashed, what is signed (a compact JWS, RFC 7515, EdDSA only,
- * over RFC 8785 bytes), and what a check demands. Signing itself enters as a function. [TOK-*]
+ * The signed proof of a decision: what is hashed, what is signed (in the form of `jws.ts`), and what a check
+ * demands. Signing itself enters as a function. [TOK-*]
  */
 import { z } from "zod";
 import { canonicalJson, sha256Hex } from "./canonical.ts";
+import { jwsInput, readSigned } from "./jws.ts";
 import type { Card } from "./view.ts";
 
 const itemSubject = z.strictObject({
@@ -64,28 +65,11 @@ export function itemHash(bound: {
   return sha256Hex(canonicalJson(bound));
 }
 
-const header = z.strictObject({ alg: z.literal("EdDSA"), kid: z.string(), typ: z.literal("countersign+jws") });
-
-function encode(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll("+", "-")
-    .replaceAll("/", "_")
-    .replaceAll("=", "");
-}
-function decode(text: string): Uint8Array<ArrayBuffer> | null {
-  if (!/^[A-Za-z0-9_-]*$/.test(text)) return null;
-  return Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
-}
-const utf8 = new TextEncoder();
+const typ = "countersign+jws";
 
 /** The ASCII bytes to sign, as text: `<header>.<payload>`, both base64url. */
 export function signingInput(kid: string, said: Statement): string {
-  const head = canonicalJson({ alg: "EdDSA", kid, typ: "countersign+jws" });
-  return `${encode(utf8.encode(head))}.${encode(utf8.encode(canonicalJson(said)))}`;
-}
-
-export function assembleJws(input: string, signature: Uint8Array): string {
-  return `${input}.${encode(signature)}`;
+  return jwsInput(typ, kid, said);
 }
 
 export interface ReadJws {
@@ -97,23 +81,8 @@ export interface ReadJws {
 
 /** Null for anything that is not one of our statements: another algorithm, extra headers, extra claims, bytes not canonical. */
 export function readJws(jws: string): ReadJws | null {
-  const parts = jws.split(".");
-  const [head, body, tail] = parts;
-  if (parts.length !== 3 || head === undefined || body === undefined || tail === undefined) return null;
-  try {
-    const [headBytes, bodyBytes, signature] = [head, body, tail].map(decode);
-    // A signature has one spelling only, so that one statement is one token.
-    if (!headBytes || !bodyBytes || !signature || encode(signature) !== tail) return null;
-    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-    const headRead = header.safeParse(JSON.parse(text.decode(headBytes)));
-    const bodyRead = statement.safeParse(JSON.parse(text.decode(bodyBytes)));
-    if (!headRead.success || !bodyRead.success) return null;
-    const input = `${head}.${body}`;
-    if (signingInput(headRead.data.kid, bodyRead.data) !== input) return null;
-    return { kid: headRead.data.kid, input, signature, statement: bodyRead.data };
-  } catch {
-    return null;
-  }
+  const read = readSigned(typ, statement, jws);
+  return read === null ? null : { kid: read.kid, input: read.input, signature: read.signature, statement: read.said };
 }
 
 /**

@@ -3,7 +3,9 @@
  * and the scope's objects build. Times are ISO 8601 in UTC; sizes are bytes; durations milliseconds.
  */
 import { z } from "zod";
+import { checkView, patchFile, verdicts } from "./evidence.ts";
 import { errorCode, surfaces, taint } from "./message.ts";
+import { unknownEffect } from "./unknown.ts";
 
 export const callerRoles = ["viewer", "submitter", "approver", "admin"] as const;
 export const callerRole = z.enum(callerRoles);
@@ -47,7 +49,6 @@ export const attemptStates = [
   "crashed",
   "cancelled",
 ] as const;
-export const verdicts = ["pass", "fail", "integrity_violation", "infra_error"] as const;
 export const itemStates = ["slung", "hooked", "done"] as const;
 
 export const repoRef = z.strictObject({
@@ -72,21 +73,6 @@ export const taskInput = z.strictObject({
 });
 export type TaskInput = z.infer<typeof taskInput>;
 
-export const patchFile = z.strictObject({
-  path: z.string(),
-  change: z.enum(["added", "modified", "deleted"]),
-  old_mode: z.string(),
-  mode: z.string(),
-});
-export type PatchFile = z.infer<typeof patchFile>;
-
-export const checkView = z.strictObject({
-  argv: z.array(z.string()),
-  exit_code: z.number().int().nullable(),
-  timed_out: z.boolean(),
-  duration_ms: z.number(),
-  output: z.string(),
-});
 export const verificationView = z.strictObject({
   verdict: z.enum(verdicts),
   detail: z.string(),
@@ -153,6 +139,8 @@ export const taskSummary = z.strictObject({
   ended_at: z.string().nullable(),
   error_code: errorCode.nullable(),
   reason: z.string().nullable(),
+  /** What was done, or was to be done, without anybody knowing how it ended. */
+  unknown_effects: z.array(unknownEffect),
 });
 export type TaskSummary = z.infer<typeof taskSummary>;
 export const taskView = taskSummary.extend({
@@ -274,20 +262,6 @@ export const agentView = z.strictObject({
   current: z.string().nullable(),
   last_seen: z.string().nullable(),
 });
-export const queueView = z.strictObject({
-  name: z.string(),
-  queued: z.number().int(),
-  leased: z.number().int(),
-  dead: z.number().int(),
-  oldest_at: z.string().nullable(),
-});
-export const deadLetterView = z.strictObject({
-  message_id: z.string(),
-  message_kind: z.string(),
-  reason: z.string(),
-  deliveries: z.number().int(),
-  at: z.string(),
-});
 export const repoView = z.strictObject({
   url: z.string(),
   default_ref: z.string(),
@@ -371,6 +345,9 @@ export const eventTypes = [
   "verification_result",
   "merge_result",
   "message",
+  "dead_letter",
+  "queue_changed",
+  "effect_unknown",
 ] as const;
 /**
  * One event of the scope's live feed, in order of `seq`. `type` is one of `eventTypes`, where

@@ -3,7 +3,7 @@
  * `/v1/<method>`, bytes as base64. Both sides parse with it. It runs in workerd and in Node alike.
  */
 import { z } from "zod";
-import { patchFile } from "../domain/view.ts";
+import { patchFile } from "../domain/evidence.ts";
 
 export const sandboxId = z
   .string()

@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { lstatSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { PatchFile } from "../domain/view.ts";
+import type { PatchFile } from "../domain/evidence.ts";
 import { bounds } from "./bounds.ts";
 import { HostFailure } from "./failure.ts";
 import { lastLines, must, type WorkOptions, workGit, workScript } from "./git.ts";

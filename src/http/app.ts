@@ -5,11 +5,14 @@
 import { createRoute, OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { approvals } from "./approvals.ts";
+import { wholeAudit } from "./audit.ts";
 import { live } from "./events.ts";
 import { apiHeaders, pageHeaders, under } from "./headers.ts";
+import { measurements } from "./metrics.ts";
 import { document, json, problems, securitySchemes } from "./openapi.ts";
 import type { DoorEnv, DoorPorts, Feature } from "./ports.ts";
 import { problem, Refused, refusedBy } from "./problem.ts";
+import { queues } from "./queues.ts";
 import { records } from "./records.ts";
 import { scope } from "./scope.ts";
 import { hex } from "./secret.ts";
@@ -70,7 +73,10 @@ export function createApp(ports: DoorPorts) {
     .route("/", tasks)
     .route("/", approvals)
     .route("/", team)
+    .route("/", queues)
     .route("/", records)
+    .route("/", wholeAudit)
+    .route("/", measurements)
     .route("/", scope)
     .route("/", session)
     .route("/", live)

@@ -3,6 +3,8 @@
  * The objects implement these; nothing here runs.
  */
 import type { z } from "zod";
+import type { Figures } from "../domain/metrics.ts";
+import type { DeadLetterView, QueueDetail, QueueMove, QueueView, Requeued } from "../domain/queue-shapes.ts";
 import type { Result } from "../domain/refusal.ts";
 import type {
   ApprovalView,
@@ -10,10 +12,8 @@ import type {
   Caller,
   CallerRole,
   Decision,
-  deadLetterView,
   EventView,
   Page,
-  queueView,
   repoView,
   TaskInput,
   TaskSummary,
@@ -22,8 +22,6 @@ import type {
 } from "../domain/view.ts";
 
 export type AgentView = z.infer<typeof agentView>;
-export type QueueView = z.infer<typeof queueView>;
-export type DeadLetterView = z.infer<typeof deadLetterView>;
 export type RepoView = z.infer<typeof repoView>;
 export type TokenView = z.infer<typeof tokenView>;
 export interface PageQuery {
@@ -40,6 +38,27 @@ export interface Idempotency {
 export interface Created<T> {
   readonly body: T;
   readonly replay: boolean;
+}
+
+/** Where every chain of the scope ends now, as its objects say. */
+export interface ChainEnds {
+  /** `shipped`: rows up to this one are known to stand in the record database. */
+  readonly chains: readonly {
+    readonly object: string;
+    readonly seq: number;
+    readonly hash: string;
+    readonly shipped: number;
+  }[];
+  /** Objects that did not answer. */
+  readonly silent: readonly string[];
+  readonly checkpoint: {
+    readonly seq: number;
+    readonly hash: string;
+    readonly at: string;
+    readonly shipped: number;
+  } | null;
+  /** False when nothing is signed, for want of keys. */
+  readonly signing: boolean;
 }
 
 /** RuntimeObject, addressed by the name `<scope>/runtime`. All hashes are SHA-256 in lower-case hex. */
@@ -101,8 +120,16 @@ export interface RuntimeDoor {
     name: string,
   ): Promise<Result<{ from: string; event: string; to: string; reason: string; at: string }[]>>;
   queues(caller: Caller): Promise<Result<QueueView[]>>;
-  queue(caller: Caller, name: string): Promise<Result<QueueView>>;
-  deadLetters(caller: Caller, name: string): Promise<Result<DeadLetterView[]>>;
+  /** Not `queue`: the platform keeps that name for itself, and no stub answers to it. */
+  queueDetail(caller: Caller, name: string): Promise<Result<QueueDetail>>;
+  /** Newest first. */
+  deadLetters(caller: Caller, name: string, query: PageQuery): Promise<Result<Page<DeadLetterView>>>;
+  /** Moving a queue to where it stands already changes nothing. */
+  moveQueue(caller: Caller, name: string, asked: { move: QueueMove; reason: string }): Promise<Result<QueueDetail>>;
+  /** Sends one dead letter again. Its card, if one waits, is superseded; a decided one refuses. */
+  requeueLetter(caller: Caller, name: string, message_id: string, reason: string): Promise<Result<Requeued>>;
+  /** Sends a bounded number of them again. */
+  requeueLetters(caller: Caller, name: string, reason: string): Promise<Result<Requeued>>;
 
   /** Events with seq > after, oldest first. `reset` when `after` is older than what is kept. Waits up to `wait_ms` when there are none. */
   events(
@@ -113,6 +140,10 @@ export interface RuntimeDoor {
   attemptAgent(caller: Caller, attempt_id: string): Promise<Result<{ agent: string }>>;
   policy(caller: Caller): Promise<Result<{ version: number; policy_hash: string; policy: unknown }>>;
 
+  chainEnds(caller: Caller): Promise<Result<ChainEnds>>;
+  /** What the scope's objects count and hold now. */
+  figures(caller: Caller): Promise<Result<Figures>>;
+
   /** WebSocket upgrades: the door has authenticated; the caller travels in the header `x-countersign-caller` (JSON), which the door always sets itself. */
   fetch(request: Request): Promise<Response>;
 }
@@ -121,7 +152,5 @@ export interface RuntimeDoor {
 export interface AgentDoor {
   /** WebSocket of an attempt's output: `?attempt=<id>&from=<offset>`; binary frames are bytes, text frames JSON. */
   fetch(request: Request): Promise<Response>;
-  queueView(scope_id: string): Promise<QueueView>;
-  deadLetters(scope_id: string): Promise<DeadLetterView[]>;
   transitions(scope_id: string): Promise<{ from: string; event: string; to: string; reason: string; at: string }[]>;
 }

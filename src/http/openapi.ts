@@ -4,6 +4,7 @@
  */
 import { type RouteConfig, z } from "@hono/zod-openapi";
 import type { MiddlewareHandler } from "hono";
+import * as queues from "../domain/queue-shapes.ts";
 import type { CallerRole } from "../domain/view.ts";
 import * as view from "../domain/view.ts";
 import { limits } from "../limits.ts";
@@ -26,8 +27,11 @@ export const shapes = {
   denyInput: named("DenyInput", view.denyInput),
   changesInput: named("ChangesInput", view.changesInput),
   agent: named("Agent", view.agentView),
-  queue: named("Queue", view.queueView),
-  deadLetter: named("DeadLetter", view.deadLetterView),
+  queue: named("Queue", queues.queueView),
+  queueDetail: named("QueueDetail", queues.queueDetail),
+  queueChange: named("QueueChange", queues.queueChange),
+  deadLetterPage: named("DeadLetterPage", view.page(queues.deadLetterView)),
+  requeued: named("Requeued", queues.requeued),
   repo: named("Repo", view.repoView),
   token: named("Token", view.tokenView),
   tokenInput: named("TokenInput", view.tokenInput),

@@ -3,6 +3,9 @@
  * Nothing in this folder reads a binding, a clock or the environment by itself.
  */
 import type { Artifacts } from "../agents/ports.ts";
+import type { Verify } from "../domain/checkpoint.ts";
+import type { CheckpointRow } from "../domain/records.ts";
+import type { TelemetryView } from "../domain/telemetry.ts";
 import type { AuditView, Caller, Page } from "../domain/view.ts";
 import type { AgentDoor, RuntimeDoor } from "./doors.ts";
 
@@ -11,6 +14,27 @@ export interface AuditQuery {
   readonly event_type: string | null;
   readonly cursor: string | null;
   readonly limit: number;
+}
+export interface TelemetryQuery {
+  readonly scope_id: string;
+  readonly event_name: string | null;
+  readonly queue_name: string | null;
+  readonly since: string | null;
+  readonly cursor: string | null;
+  readonly limit: number;
+}
+/** The record database, read. Every method rejects when it is down. */
+export interface RecordsPort {
+  telemetryPage(query: TelemetryQuery): Promise<Page<TelemetryView>>;
+  /** Rows of the scope's chains as they are kept, by object and seq, past the given place. */
+  chainRows(
+    scope_id: string,
+    after: { readonly object: string; readonly seq: number } | null,
+    limit: number,
+  ): Promise<readonly Record<string, unknown>[]>;
+  chainRow(place: { readonly object: string; readonly seq: number }): Promise<{ readonly hash: string } | null>;
+  /** Signed checkpoints past the given seq, in order. */
+  checkpoints(scope_id: string, after_seq: number, limit: number): Promise<readonly CheckpointRow[]>;
 }
 export interface ScopeRow {
   readonly scope_id: string;
@@ -41,6 +65,9 @@ export interface DoorPorts {
   readonly artifacts: Artifacts;
   /** Rejects when the record database is down. */
   audit(scope_id: string, query: AuditQuery): Promise<Page<AuditView>>;
+  readonly records: RecordsPort;
+  /** Whether one of the deployment's keys made the signature; never, when it has none. */
+  readonly verifySignature: Verify;
   /** Lists the scope, so that the sweep and the deployment admin find it. */
   addScope(scope: { readonly scope_id: string; readonly name: string }): Promise<void>;
   scopes(): Promise<readonly ScopeRow[]>;

@@ -40,6 +40,7 @@ export function statusOf(code: ProblemCode): ContentfulStatusCode {
     case "agent_not_found":
     case "repo_not_found":
     case "queue_not_found":
+    case "dead_letter_not_found":
     case "attempt_not_found":
       return 404;
     case "method_not_allowed":
@@ -120,12 +121,22 @@ export function refusedBy(error: unknown): Refused {
   if (error instanceof Refused) return error;
   if (error instanceof Error && error.name === "NewerData")
     return new Refused("newer_data", "This scope's data was written by newer code. Deploy that code again.");
+  if (isFull(error))
+    return new Refused(
+      "unavailable",
+      "This scope's storage is full, so nothing of this was written and nothing was lost: free room on the disk, or raise the account's limit, and ask again.",
+    );
   if (isPassing(error))
     return new Refused("unavailable", "The scope is busy or just restarting: try again in a moment.");
   return new Refused("internal", "Something broke on our side: try again, and report the trace_id if it stays.");
 }
 
-/** Durable Objects mark errors that a second call may not meet. */
+/** SQLite writes all of a transaction or nothing; how the platform passes its error on, only the text says. */
+function isFull(error: unknown): boolean {
+  return error instanceof Error && /SQLITE_FULL|database or disk is full/.test(error.message);
+}
+
+/** Durable Objects, and the adapters, mark errors that a second call may not meet. */
 function isPassing(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return ("retryable" in error && error.retryable === true) || ("overloaded" in error && error.overloaded === true);

@@ -9,7 +9,10 @@ import { whenInvalid } from "./validation.ts";
 const audit = createRoute({
   method: "get",
   path: "/api/audit",
-  summary: "Search the audit, oldest first",
+  summary: "Search the audit",
+  description:
+    "In the order rows were stored: each object's rows by seq, and a row that arrives late comes after what was stored before it. " +
+    "So a reader who keeps the last cursor misses nothing. Sort by `created_at` to see the order of events.",
   ...asks("viewer", "audit"),
   request: {
     query: pageQuery.extend({

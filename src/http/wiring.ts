@@ -15,6 +15,8 @@ export function doorPorts(bindings: Bindings): DoorPorts {
     resolveRepo: (source, ref) => world.sandboxes.resolve(source, ref),
     artifacts: world.artifacts,
     audit: (scope_id, query) => world.records.auditPage({ scope_id, ...query }),
+    records: world.records,
+    verifySignature: async (kid, input, signature) => world.signer?.verify(kid, input, signature) ?? false,
     addScope: ({ scope_id, name }) =>
       world.records.addScope({ id: scope_id, name, created_at: new Date().toISOString() }),
     scopes: async () => {

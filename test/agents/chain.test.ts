@@ -15,6 +15,8 @@ function recorded() {
       return { answer: "run" };
     },
     settle: async () => undefined,
+    lookedUp: async () => undefined,
+    mayPublish: async () => true,
     heartbeat: async () => true,
   };
   return { asked, bus };

@@ -64,6 +64,9 @@ describe("an attempt", () => {
     expect(ended.effects.map(({ decision, reason }) => `${decision} ${reason}`)).toEqual([
       "intent sandbox_create",
       "outcome sandbox_create",
+      "intent sandbox_checkout",
+      "outcome sandbox_checkout",
+      "intent sandbox_destroy",
       "outcome sandbox_destroy",
     ]);
   });

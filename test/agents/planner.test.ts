@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { planner, planResult } from "../../src/agents/planner.ts";
+import { planner } from "../../src/agents/planner.ts";
 import { SandboxFailure } from "../../src/agents/ports.ts";
 import { noModel } from "../../src/agents/proxy.ts";
 import type { Message, MessageInput } from "../../src/domain/message.ts";
 import { messageKinds } from "../../src/domain/message.ts";
+import { planResult } from "../../src/domain/payloads.ts";
 import { unreachable } from "../fakes/attempts.ts";
 import { testMessage } from "../fakes/messages.ts";
 import { only, type Sample, sample, source, stamped } from "../fakes/orders.ts";
@@ -53,7 +54,7 @@ describe("a plan that was supplied", () => {
     expect(planResult.parse(sent.payload)).toEqual({ base_commit: w.main });
     const next = w.repo.commit(w.main, { "README.md": "next\n" });
     w.repo.branches.set("next", next);
-    expect((await answer(w, request({ payload: { repo: source, ref: "next", more: "is let be" } }))).payload).toEqual({
+    expect((await answer(w, request({ payload: { repo: source, ref: "next" } }))).payload).toEqual({
       base_commit: next,
     });
   });
@@ -102,8 +103,8 @@ describe("a plan that was supplied", () => {
     expect(unknown).toMatchObject({ plan_markdown: null, error_code: "tool_failure" });
   });
   it("[PLR-3] a request without its repository is a bug: thrown on, not answered", async () => {
-    await expect(run(sample(), request({ payload: {} }))).rejects.toThrow();
-    await expect(run(sample(), request({ payload: { repo: source, ref: 1 } }))).rejects.toThrow();
+    for (const payload of [{}, { repo: source, ref: 1 }])
+      await expect(run(sample(), { ...request(), payload })).rejects.toThrow();
   });
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { noModel, proxy, words } from "../../src/agents/proxy.ts";
+import { noModel, proxy } from "../../src/agents/proxy.ts";
 import { executionStatuses, type Message, messageKinds, statusPayload } from "../../src/domain/message.ts";
+import { words } from "../../src/domain/payloads.ts";
 import { testMessage } from "../fakes/messages.ts";
 import { only, sample, stamped } from "../fakes/orders.ts";
 import { drive, runContext } from "../fakes/world.ts";
@@ -46,9 +47,9 @@ describe("what a person asks", () => {
     const sent = only(await answers(testMessage(1, { payload: { follow_up: true } })));
     expect(words.parse(sent.payload).ends_task).toBe(false);
     for (const odd of ["true", 1, null])
-      expect(words.parse(only(await answers(testMessage(1, { payload: { follow_up: odd } }))).payload).ends_task).toBe(
-        true,
-      );
+      expect(
+        words.parse(only(await answers({ ...testMessage(1), payload: { follow_up: odd } })).payload).ends_task,
+      ).toBe(true);
   });
   it("[PRX-3] changes somebody asked for go to the planner", async () => {
     const sent = only(
@@ -60,14 +61,14 @@ describe("what a person asks", () => {
       content: "rather so",
       plan_markdown: null,
     });
-    expect(only(await answers(testMessage(1, { payload: { revise: "yes" } }))).message_kind).toBe("agent_message");
+    expect(only(await answers({ ...testMessage(1), payload: { revise: "yes" } })).message_kind).toBe("agent_message");
   });
 });
 
 describe("what happened, in words", () => {
   it("[PRX-4] a plan is announced, and why there is none is told as it was said", async () => {
     const result = { message_kind: "plan_result", sender: "planner", recipient: "proxy" } as const;
-    const good = only(await answers(testMessage(1, { ...result, plan_markdown: "x" })));
+    const good = only(await answers(testMessage(1, { ...result, plan_markdown: "x", payload: { base_commit: "c" } })));
     expect(good.content).toContain("countersign");
     const bad = only(await answers(testMessage(1, { ...result, ...failing, content: "The plan has 2 problems." })));
     expect(bad.content).toBe("The plan has 2 problems.");

@@ -180,9 +180,7 @@ describe("outbox", () => {
   it("[OUT-2] other bytes under a known id, or a body that cannot travel, undo the caller's transaction", () => {
     outbox.put(testMessage(1), 0);
     expect(() => outbox.put(testMessage(1, { content: "other" }), 1)).toThrow("other content");
-    expect(() => outbox.put(testMessage(2, { content: "x".repeat(limits.message_inline_bytes) }), 1)).toThrow(
-      RangeError,
-    );
+    expect(() => outbox.put(testMessage(2, { content: "x".repeat(limits.message_bytes) }), 1)).toThrow(RangeError);
     expect(outbox.waiting()).toBe(1);
   });
   it("[OUT-3] what is sent waits 5 s, doubling to 5 min, and is due again until it is confirmed", () => {

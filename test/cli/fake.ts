@@ -107,6 +107,7 @@ export const summary = {
   ended_at: null,
   error_code: null,
   reason: null,
+  unknown_effects: [],
 } as const;
 
 export function task(over: Partial<TaskView> = {}): TaskView {
@@ -120,7 +121,7 @@ export function task(over: Partial<TaskView> = {}): TaskView {
     phases: [],
     pending_approvals: [],
   };
-  return { ...summary, repo: { ...summary.repo }, labels: [], ...rest, ...over };
+  return { ...summary, repo: { ...summary.repo }, labels: [], unknown_effects: [], ...rest, ...over };
 }
 
 export function event(seq: number, type: string, over: Record<string, unknown> = {}): EventView {

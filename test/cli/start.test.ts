@@ -347,7 +347,7 @@ describe("the test runner's last line", () => {
     expect(counts).toEqual({ numPassedTests: 2, numFailedTests: 1, numPendingTests: 2, numFailedTestSuites: 1 });
   });
   it("[TEST-1] runs every project unless one is named", () => {
-    expect(runsFor(["--bail=1"]).map((args) => args[1])).toEqual(["node", "host", "workerd", "road"]);
+    expect(runsFor(["--bail=1"]).map((args) => args[1])).toEqual(["node", "simulation", "host", "workerd", "road"]);
     expect(runsFor(["--project", "node"])).toEqual([["--project", "node"]]);
   });
 });

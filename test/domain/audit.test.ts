@@ -1,14 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  type AuditEvent,
-  actorOf,
-  append,
-  type ChainHead,
-  capDetails,
-  genesis,
-  verifyChain,
-} from "../../src/domain/audit.ts";
+import { type AuditEvent, actorOf, append, type ChainHead, genesis, verifyChain } from "../../src/domain/audit.ts";
+import { capDetails } from "../../src/domain/audit-details.ts";
 import { byteLength, canonicalJson, hashOf } from "../../src/domain/canonical.ts";
 import type { AuditView } from "../../src/domain/view.ts";
 

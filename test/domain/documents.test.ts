@@ -72,7 +72,6 @@ describe("the documents", () => {
     expect(section("Sections and steps")).toContain(`${limits.step_timeout_ms / 60_000} minutes`);
     expect(section("Environment")).toContain(`${limits.setup_timeout_ms / 60_000} minutes`);
     expect(section("Keys of an item")).toContain(`${limits.plan_bytes / 1024} KB`);
-    expect(section("Keys of an item")).toContain(`${limits.plan_inline_bytes / 1024} KB`);
     const [hello] = planOf(fenced(readme, "markdown")[0] ?? "").items;
     expect([hello?.max_attempts, hello?.on_stuck]).toEqual([3, "consult_planner"]);
   });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import type { PatchFile } from "../../src/domain/evidence.ts";
 import { commandGranted, patchVerdict, shellGranted } from "../../src/domain/grant.ts";
 import { defaultProtect } from "../../src/domain/plan-protect.ts";
 import type { Grant } from "../../src/domain/plan-shape.ts";
-import type { PatchFile } from "../../src/domain/view.ts";
 
 const allow = (more: Partial<Grant> = {}): Grant => ({
   tools: [],

@@ -48,6 +48,7 @@ describe("taint", () => {
       sender: "proxy",
       recipient: "planner",
       content: "",
+      payload: { repo: "/r", ref: "HEAD" },
       created_at: cause.created_at,
     } as const;
     const forged = { ...fields, trace_id: "another-trace", scope_id: "anotherscope1234" };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { delivery } from "../../src/domain/delivery.ts";
 import {
   build,
   check,
@@ -13,6 +14,9 @@ import {
   routes,
   surfacesOf,
 } from "../../src/domain/message.ts";
+import type { ExecutionResult, VerificationResult } from "../../src/domain/result.ts";
+import { limits } from "../../src/limits.ts";
+import { attemptOrder, verifyOrder } from "../fakes/orders.ts";
 
 /** Written again by hand, so that a slip in the table is seen. `any` is every agent, `crew` any executor. */
 const written: Record<MessageKind, string[]> = {
@@ -58,10 +62,25 @@ const allowed = new Set(
   ),
 );
 
+const executed: ExecutionResult = {
+  ...{ task_id: "t", attempt_id: "a", entry: 0, lease_id: "l", epoch: 1, end: "crashed", success: false, output: "" },
+  ...{ events: [], tool_errors: [], duration_ms: 1, exit_code: null, patch: null, suspension: null },
+};
+const verified: VerificationResult = {
+  ...{ stage: "publish", verification_id: "v", ok: true, detail: "", retryable: false },
+};
+const said = { route: "direct", ends_task: false, version: null };
+
 /** Everything the kind needs besides its route. */
 function needs(kind: MessageKind): Partial<MessageInput> {
   if (kind === "execution_status") return { payload: { status: "running", version: 1 } };
-  if (kind === "plan_result") return { plan_markdown: "# plan" };
+  if (kind === "plan_result") return { plan_markdown: "# plan", payload: { base_commit: "c" } };
+  if (kind === "plan_request") return { payload: { repo: "/r", ref: "HEAD" } };
+  if (kind === "execution_request") return { payload: { ...attemptOrder("c") } };
+  if (kind === "execution_result") return { payload: { ...executed } };
+  if (kind === "verification_request") return { payload: { ...verifyOrder("c") } };
+  if (kind === "verification_result") return { payload: { ...verified } };
+  if (kind === "agent_message") return { payload: { ...said } };
   if (kind === "research_request") return { constraints: { return_format: "list" } };
   return {};
 }
@@ -112,7 +131,14 @@ describe("routes", () => {
     ])
       expect(partyOf(name)).toBe("executor");
     expect(
-      check(message({ message_kind: "execution_result", sender: "proxy-2", recipient: "runtime_queue" })),
+      check(
+        message({
+          message_kind: "execution_result",
+          sender: "proxy-2",
+          recipient: "runtime_queue",
+          payload: { ...executed },
+        }),
+      ),
     ).toBeNull();
     expect(check(message({ message_kind: "plan_request", sender: "proxy-2", recipient: "planner" }))).toContain(
       "no route",
@@ -129,6 +155,7 @@ describe("what a kind must carry", () => {
         message_kind: "execution_result",
         sender: "crew-1",
         recipient: "runtime_queue",
+        payload: { ...executed },
       } as const;
       expect(check(message(whole))).toBeNull();
       for (const header of ["retryable", "origin_agent", "attempt_number"] as const)
@@ -157,7 +184,7 @@ describe("what a kind must carry", () => {
   it("[MSG-5] a plan result brings a plan or an error, a research request its bounds", () => {
     const result = { message_kind: "plan_result", sender: "planner", recipient: "proxy" } as const;
     expect(check(message(result))).toBe("plan_result needs plan_markdown or an error_code");
-    expect(check(message({ ...result, plan_markdown: "x" }))).toBeNull();
+    expect(check(message({ ...result, plan_markdown: "x", payload: { base_commit: "c" } }))).toBeNull();
     expect(check(message({ ...result, ...failing }))).toBeNull();
     const research = { message_kind: "research_request", sender: "planner", recipient: "executor_queue" } as const;
     expect(check(message(research))).toBe("research_request needs constraints");
@@ -169,6 +196,51 @@ describe("what a kind must carry", () => {
     });
     for (const max_tokens of [0, -1, 1.5])
       expect(envelope.safeParse({ ...bounds, constraints: { return_format: "l", max_tokens } }).success).toBe(false);
+  });
+});
+
+describe("payloads", () => {
+  it("[MSG-12] a kind that carries something is held to its shape when it is built and when it arrives", () => {
+    const ways: Partial<Record<MessageKind, string>> = {};
+    for (const kind of messageKinds) ways[kind] = written[kind][0] ?? "";
+    const loose: MessageKind[] = [];
+    for (const message_kind of messageKinds) {
+      const [from = "", to = ""] = (ways[message_kind] ?? "").split(" > ");
+      const named = { message_kind, sender: expand(from)[0] ?? from, recipient: expand(to).at(-1) ?? to };
+      const way = message_kind === "agent_message" ? { ...named, sender: "proxy", recipient: "runtime_queue" } : named;
+      const good = message({ ...way, ...needs(message_kind) });
+      expect(check(good), message_kind).toBeNull();
+      if (check({ ...good, payload: { ...good.payload, surprise: 1 } }) === null) loose.push(message_kind);
+      else expect(() => build({ ...good, payload: { ...good.payload, surprise: 1 } })).toThrow("not built");
+      for (const key of Object.keys(good.payload)) {
+        const { [key]: _gone, ...rest } = good.payload;
+        const wrong = check({ ...good, payload: { ...rest, [key]: [{}] } });
+        expect(wrong, `${message_kind} ${key}`).not.toBeNull();
+      }
+    }
+    // Nobody sends these yet, so nobody knows what they carry.
+    expect(loose).toEqual([
+      ...["research_request", "research_result", "consult_planner", "planner_guidance", "replan_request"],
+      ...["system_event", "agent_notice", "plan_review_request", "plan_review_result"],
+      ...["shutdown_request", "shutdown_response"],
+    ]);
+  });
+  it("[MSG-12] a plan says its commit, words to the runtime their route, and words between agents carry nothing else", () => {
+    const plan = { message_kind: "plan_result", sender: "planner", recipient: "proxy", plan_markdown: "x" } as const;
+    expect(check(message(plan))).toBe("plan_result needs the commit its plan is for");
+    const spoken = { message_kind: "agent_message", sender: "proxy", content: "hello" } as const;
+    expect(check(message({ ...spoken, recipient: "crew-1" }))).toBeNull();
+    expect(check(message({ ...spoken, recipient: "runtime_queue" }))).toContain("route");
+    expect(check(message({ ...spoken, recipient: "crew-1", payload: { do: "this" } }))).toContain("does not fit");
+  });
+  it("[MSG-11] each kind has its priority and its most deliveries: approved execution before research before the rest", () => {
+    expect(Object.keys(delivery)).toEqual([...messageKinds]);
+    expect(delivery.execution_request.priority).toBeGreaterThan(delivery.research_request.priority);
+    for (const kind of messageKinds) {
+      expect(delivery[kind].max_deliveries).toBe(limits.max_deliveries);
+      if (kind !== "execution_request" && kind !== "research_request") expect(delivery[kind].priority).toBe(0);
+    }
+    expect(delivery.research_request.priority).toBeGreaterThan(0);
   });
 });
 

@@ -132,11 +132,13 @@ describe("a row's life", () => {
   });
 
   it("[Q-13] each lease's life leaves an audit event at both ends, with wait and duration measured", () => {
-    const taken = moved({ ...queued, available_at: 5 }, steps.lease, 25);
+    const taken = moved({ ...queued, enqueued_at: 5, available_at: 15, deliveries: 1 }, steps.lease, 25);
     expect(taken.facts.audit).toMatchObject([
       { event_type: "dequeue", decision: "leased", actor: "planner", message_id: "message-1" },
     ]);
-    expect(taken.facts.telemetry).toMatchObject([{ event_name: "queue_wait_ms", value: 20 }]);
+    expect(taken.facts.telemetry).toMatchObject([
+      { event_name: "queue_wait_ms", value: 20, labels: { deliveries: 2 } },
+    ]);
     const beaten = moved(leased, steps.heartbeat, 50);
     expect(beaten.facts).toMatchObject({ audit: [], telemetry: [{ event_name: "lease_heartbeat", value: 1 }] });
     const over = moved(beaten.row, steps.expire, 200);
@@ -145,5 +147,10 @@ describe("a row's life", () => {
       { event_name: "lease_duration_ms", value: 200, labels: { outcome: "expired", heartbeats: 1 } },
       { event_name: "lease_expired", value: 1 },
     ]);
+    for (const event of ["ack", "nack", "bury", "requeue"] as const) {
+      const { telemetry } = moved(beaten.row, steps[event], 60).facts;
+      expect(telemetry).toMatchObject([{ event_name: "lease_duration_ms", value: 60, labels: { heartbeats: 1 } }]);
+    }
+    expect(moved({ ...queued, enqueued_at: 40 }, steps.lease, 25).facts.telemetry[0]?.value).toBe(0);
   });
 });

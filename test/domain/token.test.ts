@@ -5,8 +5,8 @@ import { describe, expect, it } from "vitest";
 import { createSigner } from "../../src/adapters/signer.ts";
 import { emptyCard } from "../../src/domain/approval.ts";
 import { canonicalJson } from "../../src/domain/canonical.ts";
+import { assembleJws } from "../../src/domain/jws.ts";
 import {
-  assembleJws,
   checkStatement,
   contentHash,
   itemHash,

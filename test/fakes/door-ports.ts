@@ -1,10 +1,13 @@
 /** The door's ports made tame: a deployment of fake scopes, whose every token a test can make. */
+import { Records } from "../../src/adapters/records.ts";
+import type { Verify } from "../../src/domain/checkpoint.ts";
 import { formatToken, scopeMac, secretHash } from "../../src/domain/credential.ts";
 import type { AuditView, CallerRole } from "../../src/domain/view.ts";
 import type { AgentDoor } from "../../src/http/doors.ts";
 import type { AuditQuery, DoorPorts, Feature, ScopeRow } from "../../src/http/ports.ts";
+import { nodeD1 } from "./node-d1.ts";
 import { FakeRuntime } from "./runtime-door.ts";
-import { at, queueOf } from "./views.ts";
+import { at } from "./views.ts";
 
 export const adminToken = "a-deployment-admin-token";
 export const home = "abcdefghij012345";
@@ -47,16 +50,12 @@ export class FakeDeployment implements DoorPorts {
     this.runtimes.set(scope_id, known);
     return known;
   }
-  agent(_: string, name: string): AgentDoor {
+  agent(_scope: string, _name: string): AgentDoor {
     return {
       fetch: async (request) => {
         this.lastTerminal = request;
         return new Response("a terminal");
       },
-      queueView: async () => queueOf("inbox"),
-      deadLetters: async () => [
-        { message_id: `dead-of-${name}`, message_kind: "user_message", reason: "no route", deliveries: 5, at },
-      ],
       transitions: async () => [],
     };
   }
@@ -68,6 +67,12 @@ export class FakeDeployment implements DoorPorts {
     this.auditAsked.push({ ...query, scope_id });
     this.auditing();
     return { items: [...this.auditRows], next_cursor: null };
+  }
+  readonly d1 = nodeD1("migrations");
+  readonly records = new Records(this.d1.db);
+  verifying: Verify = async () => false;
+  verifySignature(...asked: Parameters<Verify>) {
+    return this.verifying(...asked);
   }
   async addScope(scope: { scope_id: string; name: string }) {
     this.listed.push({ ...scope, created_at: at });

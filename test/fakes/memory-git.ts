@@ -2,7 +2,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { z } from "zod";
-import type { PatchFile } from "../../src/domain/view.ts";
+import type { PatchFile } from "../../src/domain/evidence.ts";
 
 /** Path to content, base64: two trees are equal when their JSON is. */
 export type Tree = ReadonlyMap<string, string>;

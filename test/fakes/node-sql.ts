@@ -6,8 +6,10 @@ export interface NodeSql extends Sql {
   close(): void;
 }
 
-export function nodeSql(path = ":memory:"): NodeSql {
+/** `max_pages`: the disk is full once the database has grown to so many pages of 4 KB. */
+export function nodeSql(path = ":memory:", { max_pages }: { max_pages?: number } = {}): NodeSql {
   const db = new DatabaseSync(path);
+  if (max_pages !== undefined) db.exec(`PRAGMA max_page_count = ${max_pages}`);
   const statements = new Map<string, ReturnType<DatabaseSync["prepare"]>>();
   const prepared = (query: string) => {
     const known = statements.get(query) ?? db.prepare(query);
@@ -39,7 +41,8 @@ export function nodeSql(path = ":memory:"): NodeSql {
         db.exec("COMMIT");
         return result;
       } catch (thrown) {
-        db.exec("ROLLBACK");
+        // SQLite itself has rolled back what met a full disk.
+        if (db.isTransaction) db.exec("ROLLBACK");
         throw thrown;
       } finally {
         open = false;

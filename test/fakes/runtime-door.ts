@@ -2,6 +2,8 @@
  * A scope's runtime object in memory, for tests of the doors: it keeps what it is given and answers
  * as the contract says. It plans nothing and runs nothing.
  */
+
+import type { Figures } from "../../src/domain/metrics.ts";
 import { ok, type Refusal, type Result, refuse } from "../../src/domain/refusal.ts";
 import type {
   ApprovalView,
@@ -16,23 +18,21 @@ import type {
 } from "../../src/domain/view.ts";
 import type {
   AgentView,
+  ChainEnds,
   Created,
-  DeadLetterView,
   Idempotency,
   PageQuery,
-  QueueView,
   RepoView,
   RuntimeDoor,
   TokenView,
 } from "../../src/http/doors.ts";
-import { agentOf, at, queueOf, taskOf } from "./views.ts";
+import { FakeQueues, paged } from "./queues-door.ts";
+import { agentOf, at, taskOf } from "./views.ts";
 
 const missing = (code: Refusal["code"]) => refuse(code, "there is no such thing in this scope");
 
-export class FakeRuntime implements RuntimeDoor {
+export class FakeRuntime extends FakeQueues implements RuntimeDoor {
   readonly scope_id: string;
-  /** Every call by name, so that a test can say that a door never reached the object. */
-  readonly calls: string[] = [];
   readonly credentials = new Map<string, Caller>();
   readonly taskRows = new Map<string, TaskView>();
   readonly approvalRows = new Map<string, ApprovalView>();
@@ -40,7 +40,6 @@ export class FakeRuntime implements RuntimeDoor {
   readonly tokenRows = new Map<string, TokenView>();
   readonly tickets = new Map<string, { path: string; caller: Caller }>();
   readonly patches = new Map<string, { attempt_id: string; key: string; bytes: number }[]>();
-  readonly messages: string[] = [];
   readonly eventRows: EventView[] = [];
   readonly answers = new Map<string, { hash: string; task: TaskView }>();
   /** What the next call of this name throws instead of answering. */
@@ -48,9 +47,12 @@ export class FakeRuntime implements RuntimeDoor {
   lastDecision: Decision | null = null;
   lastUpgrade: Request | null = null;
   oldest: number | null = null;
+  ends: ChainEnds = { chains: [], silent: [], checkpoint: null, signing: false };
+  counted: Figures = { objects: [], silent: [] };
   onWait: () => void = () => undefined;
 
   constructor(scope_id: string) {
+    super();
     this.scope_id = scope_id;
   }
 
@@ -218,16 +220,6 @@ export class FakeRuntime implements RuntimeDoor {
       ? ok([{ from: "idle", event: "start", to: "spawning", reason: "the scope was made", at }])
       : missing("agent_not_found");
   }
-  async queues(): Promise<Result<QueueView[]>> {
-    return ok([queueOf("runtime_queue"), queueOf("executor_queue")]);
-  }
-  async queue(_: Caller, name: string): Promise<Result<QueueView>> {
-    return name.endsWith("_queue") ? ok(queueOf(name)) : missing("queue_not_found");
-  }
-  async deadLetters(_: Caller, name: string): Promise<Result<DeadLetterView[]>> {
-    return name.endsWith("_queue") ? ok([]) : missing("queue_not_found");
-  }
-
   async events(_: Caller, query: { after: number | null; limit: number; types: string[] | null; wait_ms: number }) {
     this.#note("events");
     const last = this.eventRows.at(-1)?.seq ?? 0;
@@ -246,6 +238,14 @@ export class FakeRuntime implements RuntimeDoor {
   async policy() {
     return ok({ version: 1, policy_hash: "0".repeat(64), policy: { tools: { delete: "deny" } } });
   }
+  async chainEnds() {
+    this.#note("chainEnds");
+    return ok(this.ends);
+  }
+  async figures() {
+    this.#note("figures");
+    return ok(this.counted);
+  }
   async fetch(request: Request): Promise<Response> {
     this.lastUpgrade = request;
     return new Response("a socket");
@@ -259,12 +259,6 @@ export class FakeRuntime implements RuntimeDoor {
   #caller(subject: string, role: CallerRole, via: Caller["via"], credential_id: string): Caller {
     return { scope_id: this.scope_id, subject, role, via, credential_id };
   }
-}
-
-function paged<T>(rows: T[], query: PageQuery): Page<T> {
-  const from = query.cursor === null ? 0 : Number(query.cursor);
-  const to = from + query.limit;
-  return { items: rows.slice(from, to), next_cursor: to < rows.length ? String(to) : null };
 }
 
 function summary(task: TaskView): TaskSummary {

@@ -1,6 +1,8 @@
 /** Plain examples of what the API shows, for tests: complete, valid, and dull. */
+
+import type { DeadLetterView, QueueDetail } from "../../src/domain/queue-shapes.ts";
 import type { ApprovalView, EventView, TaskInput, TaskView } from "../../src/domain/view.ts";
-import type { AgentView, QueueView } from "../../src/http/doors.ts";
+import type { AgentView } from "../../src/http/doors.ts";
 
 export const at = "2026-01-02T03:04:05.000Z";
 
@@ -28,6 +30,7 @@ export function taskOf(id: string, input: TaskInput, created_by: string): TaskVi
     items: [],
     attempts: [],
     phases: [],
+    unknown_effects: [],
     pending_approvals: [],
   };
 }
@@ -91,8 +94,15 @@ export function agentOf(name: string): AgentView {
   const role = name === "planner" ? "planner" : "proxy";
   return { name, role, state: "active", activity: "ready", word: "Ready", current: null, last_seen: at };
 }
-export function queueOf(name: string): QueueView {
-  return { name, queued: 0, leased: 0, dead: 0, oldest_at: null };
+export function queueOf(name: string): QueueDetail {
+  const outbox = name === "executor_queue" ? null : { waiting: 0, dead: 0 };
+  const counts = { queued: 0, leased: 0, dead: 0, oldest_at: null };
+  return { name, ...counts, state: "open", by: null, at: null, reason: null, outbox, leases: [] };
+}
+export function letterOf(message_id: string, change: Partial<DeadLetterView> = {}): DeadLetterView {
+  const what = { message_id, message_kind: "agent_message", reason: "there is no agent zoe", deliveries: 5, at };
+  const way = { died_in: "inbox" as const, sender: "proxy", recipient: "zoe", task_id: null, card: null };
+  return { ...what, ...way, ...change };
 }
 export function eventOf(seq: number, type: string, task_id: string | null = null): EventView {
   const rest = { scope_id: "s".repeat(16), trace_id: null, at, actor: "runtime", surfaces: [], detail: null };

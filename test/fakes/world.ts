@@ -2,7 +2,7 @@
  * A tame world for the agents: a bus whose answers a test chooses, artifacts in memory, a clock that stands still,
  * and a loop that steps a role to its end. Between two steps nothing survives but JSON, as in an object that restarts.
  */
-import type { AttemptRef, Authorization, Bus, Entry, ToolCall } from "../../src/agents/bus.ts";
+import type { AttemptRef, Authorization, Bus, Entry, OpenCall, ToolCall } from "../../src/agents/bus.ts";
 import type { Artifacts, CallOutcome, Sandboxes, SandboxFailure } from "../../src/agents/ports.ts";
 import type { Effect, Outgoing, Ports, Role, RunContext, Step } from "../../src/agents/step.ts";
 import { canonicalJson } from "../../src/domain/canonical.ts";
@@ -13,6 +13,8 @@ export class TameBus implements Bus {
   readonly begun: AttemptRef[] = [];
   readonly asked: { readonly ref: AttemptRef; readonly call: ToolCall }[] = [];
   readonly settled: { readonly call_id: string; readonly outcome: CallOutcome }[] = [];
+  readonly found: (OpenCall & { readonly outcome: CallOutcome })[] = [];
+  publishing: () => boolean = () => true;
   beginning: () => Entry = () => ({ answer: "go" });
   authorizing: (call: ToolCall) => Authorization = () => ({ answer: "run" });
 
@@ -26,6 +28,12 @@ export class TameBus implements Bus {
   }
   async settle(_: AttemptRef, call_id: string, outcome: CallOutcome): Promise<void> {
     this.settled.push({ call_id, outcome });
+  }
+  async lookedUp(_: AttemptRef, about: OpenCall, outcome: CallOutcome): Promise<void> {
+    this.found.push({ ...about, outcome });
+  }
+  async mayPublish(): Promise<boolean> {
+    return this.publishing();
   }
   async heartbeat(): Promise<boolean> {
     return true;

@@ -29,7 +29,7 @@ afterEach(() => vi.restoreAllMocks());
 
 const away = () => Promise.reject(new SandboxFailure("unreachable", "the host is away", true));
 async function planRequest(scope: Scope, task_id: string, number: number): Promise<Message> {
-  const payload = { repo: env.TEST_REPO, ref: "HEAD", number };
+  const payload = { repo: env.TEST_REPO, ref: "HEAD", previous_plan: `plan ${number}` };
   return messageOf(scope, task_id, {
     message_kind: "plan_request",
     sender: "proxy",
@@ -113,14 +113,17 @@ describe("an inbox", () => {
   it("[AGO-3] a message it cannot even begin dies after a few tries, is put before a person, and holds nobody up", async () => {
     const { scope, task_id } = await planned();
     await setAgentState(scope, "verifier", "active");
-    const bad = await messageOf(scope, task_id, {
-      message_kind: "verification_request",
+    const known = await messageOf(scope, task_id, {
+      message_kind: "system_event",
       sender: "runtime",
       recipient: "verifier",
-      payload: { nonsense: true },
     });
+    // The door would not let it in; a row like this is what a bug of ours would leave behind.
+    const message_id = `bad-${known.message_id}`;
+    const bad = { ...known, message_id, message_kind: "verification_request", payload: { nonsense: true } } as const;
     const verifier = agent(scope, "verifier");
-    await verifier.deliver(bad);
+    await inAgent(scope, "verifier", ({ queue }) => queue.enqueue("inbox", bad, {}, Date.now()));
+    await verifier.poke(scope.id);
     for (let delivery = 0; delivery < limits.max_deliveries; delivery++) {
       await until(() =>
         inAgent(
@@ -206,7 +209,9 @@ describe("a run", () => {
     await planner.poke(scope.id);
     const dead = await until(async () => (await pending(scope, task_id)).find((card) => card.kind === "dead_letter"));
     expect(dead.card.facts[0]).toBe("Reason: a bug of ours");
-    expect(await planner.deadLetters(scope.id)).toMatchObject([{ reason: "a bug of ours" }]);
+    expect((await planner.letters(scope.id, { limit: 9, cursor: null })).items).toMatchObject([
+      { reason: "a bug of ours" },
+    ]);
     expect((await task(scope, task_id)).status).toBe("waiting");
   });
 });

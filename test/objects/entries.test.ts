@@ -212,7 +212,7 @@ describe("another scope", () => {
       (runtime) => runtime.report(report),
       (runtime) => runtime.observe(foreign),
       (runtime) => runtime.deliver(foreign),
-      (runtime) => runtime.refusedMessage(foreign, "x"),
+      (runtime) => runtime.letterDied(alien, "crew-1", { place: "inbox", death: 1, reason: "x", head: foreign }),
       (runtime) => runtime.sweep(alien),
       (runtime) => runtime.redeemTicket(alien, { ticket_hash: "x", path: "/" }),
     ];
@@ -222,7 +222,11 @@ describe("another scope", () => {
       (crew) => crew.deliver(foreign),
       (crew) => crew.callOff(alien, ref.attempt_id),
       (crew) => crew.queueView(alien),
-      (crew) => crew.deadLetters(alien),
+      (crew) => crew.queueDetail(alien),
+      (crew) => crew.moveQueue(alien, "pause", { by: "eve", reason: "" }),
+      (crew) => crew.letters(alien, { limit: 9, cursor: null }),
+      (crew) => crew.letter(alien, ref.attempt_id),
+      (crew) => crew.revive(alien, ref.attempt_id),
       (crew) => crew.transitions(alien),
       (crew) => crew.closeSockets(alien, []),
     ];

@@ -2,8 +2,8 @@
 import { createExecutionContext, createMessageBatch, getQueueResult } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import type { Posted } from "../../durable-objects/post.ts";
 import type { Message } from "../../src/domain/message.ts";
+import type { Sent } from "../../src/domain/posted.ts";
 import worker from "../../src/worker.ts";
 import {
   asked,
@@ -35,7 +35,7 @@ import {
 } from "./scope.ts";
 
 /** Carries what objects posted, as the platform's queue would. */
-async function carry(...posted: readonly Posted[]) {
+async function carry(...posted: readonly Sent[]) {
   const batch = createMessageBatch(
     "agent-messages",
     posted.map((body, at) => ({ id: `m${at}`, timestamp: new Date(0), attempts: 1, body })),

@@ -1,6 +1,7 @@
 /** A task, its plan and its card, as plausible as the service would make them. */
 import type { ApprovalView, EventView, TaskView } from "../../src/domain/view.ts";
 import { patch } from "./example-patch.ts";
+import { lettersOf, queuesOf } from "./example-queues.ts";
 import { FakeApi, hashOfPlan, sealed } from "./fake-api.ts";
 
 export const plan = `---
@@ -162,6 +163,7 @@ export function taskOf(id: string, change: Partial<TaskView> = {}): TaskView {
     phases: (["discovery", "context_gathering", "spec_creation"] as const).map((phase) => ({
       ...{ phase, outcome: "completed", started_at: ago(6), duration_ms: 140, tokens: 0 },
     })),
+    unknown_effects: [],
     pending_approvals: ["card-1"],
     ...change,
   };
@@ -204,6 +206,7 @@ export function doneTask(id: string): TaskView {
       phase: "complete",
       branch: "countersign/task-1",
       commit,
+      unknown_effects: [],
       pending_approvals: [],
       ended_at: ago(1),
     },
@@ -268,6 +271,8 @@ export function exampleApi(): FakeApi {
       last_seen: ago(1),
     },
   }));
+  api.queues = queuesOf();
+  api.letters = { proxy: lettersOf("proxy") };
   api.events = [
     eventOf(1, "task_created", { actor: "ada", detail: "Show the last page", surfaces: ["stream"] }),
     eventOf(2, "phase_start:discovery"),

@@ -1,6 +1,8 @@
 /** A tame API for the page: answers from plain data, remembers every change asked of it, refuses on demand. */
 import type { Route, WebSocketRoute } from "playwright-core";
 import { hashOf, sha256Hex } from "../../src/domain/canonical.ts";
+import type { DeadLetterView, QueueDetail, QueueMove } from "../../src/domain/queue-shapes.ts";
+import { standingMoves } from "../../src/domain/queue-standing.ts";
 import type { ApprovalView, EventView, TaskView } from "../../src/domain/view.ts";
 import type { AgentView } from "../../src/http/doors.ts";
 
@@ -25,6 +27,8 @@ export class FakeApi {
   approvals: ApprovalView[] = [];
   tasks: TaskView[] = [];
   agents: AgentView[] = [];
+  queues: QueueDetail[] = [];
+  letters: Record<string, DeadLetterView[]> = {};
   events: EventView[] = [];
   patch = "";
   output: string[] = [];
@@ -68,9 +72,13 @@ export class FakeApi {
     if (path === "/api/me") return this.#me();
     if (path === "/api/tickets") return { ticket: "cst_socket", expires_at: "2099-01-01T00:00:00.000Z" };
     if (path === "/api/approvals") return page(this.approvals.filter((approval) => approval.status === "pending"));
-    if (path === "/api/tasks") return page(this.tasks);
+    const status = query.get("status");
+    if (path === "/api/tasks") return page(this.tasks.filter((task) => status === null || task.status === status));
     if (path === "/api/agents") return page(this.agents);
     if (path === "/api/repos") return page([]);
+    if (path === "/api/queues") return page(this.queues.map(({ leases, ...queue }) => queue));
+    if (path.startsWith("/api/queues/") && path.endsWith("/dead-letters")) return page(this.letters[id] ?? []);
+    if (path.startsWith("/api/queues/")) return this.queues.find((queue) => queue.name === id);
     if (path === "/api/events") return { items: [], last_seq: this.events.at(-1)?.seq ?? 0, reset: null };
     if (path.startsWith("/api/approvals/")) return this.approvals.find((approval) => approval.id === id);
     if (path.endsWith("/events"))
@@ -98,7 +106,27 @@ export class FakeApi {
     const [, , room, id = "", verb] = path.split("/");
     if (room === "approvals")
       this.decide(id, verb === "approve" ? "approve" : verb === "deny" ? "deny" : "request_changes");
+    if (room === "queues")
+      return route.fulfill({ json: this.#queue(decodeURIComponent(id), path.split("/").slice(4)) });
     await route.fulfill({ status: room === "tasks" && id === "" ? 202 : 200, json: this.tasks[0] ?? {} });
+  }
+
+  /** `pause`, or `dead-letters/requeue`, or `dead-letters/<id>/requeue`. */
+  #queue(name: string, [verb = "", letter]: readonly string[]): unknown {
+    if (verb === "dead-letters") {
+      const all = this.letters[name] ?? [];
+      const left = letter === "requeue" ? [] : all.filter((each) => each.message_id !== letter);
+      this.letters[name] = left;
+      this.queues = this.queues.map((queue) => (queue.name === name ? { ...queue, dead: left.length } : queue));
+      return { requeued: all.length - left.length, left: left.length };
+    }
+    const reason = String(this.asked.at(-1)?.body.reason ?? "");
+    this.queues = this.queues.map((queue) => {
+      if (queue.name !== name) return queue;
+      const state = standingMoves[queue.state][verb as QueueMove]; // the page's own path
+      return { ...queue, state, by: "ada", at: new Date().toISOString(), reason };
+    });
+    return this.queues.find((queue) => queue.name === name);
   }
 
   decide(id: string, decision: "approve" | "deny" | "request_changes", by = "ada"): void {

@@ -164,6 +164,9 @@ describe.skipIf(!chromiumIsHere)("tasks on the page", () => {
     "/tasks/task-1",
     "/tasks/task-2",
     "/activity",
+    "/queues",
+    "/queues/executor_queue",
+    "/queues/proxy",
   ];
   for (const size of [wide, slim])
     it(`[WEB-16] at ${size.width} px every page fits, is named, and keeps to itself`, async () => {
@@ -177,6 +180,8 @@ describe.skipIf(!chromiumIsHere)("tasks on the page", () => {
           (request) => request.url().startsWith("http://localhost:4321/") || elsewhere.push(request.url()),
         );
         await page.waitForLoadState("networkidle");
+        // The last answer may still be on its way to the screen.
+        await page.locator("h1").first().waitFor();
         const seen = await page.evaluate(manners);
         expect({ path, ...JSON.parse(String(seen)) }).toEqual({ path, overflow: 0, headings: 1, nameless: [] });
         expect(complaints).toEqual([]);

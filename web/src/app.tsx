@@ -4,6 +4,7 @@ import { useEffect, useState } from "react";
 import { ActivityPage } from "./activity/page.tsx";
 import { startLive, useLive } from "./api/live.ts";
 import { pendingApprovals } from "./api/queries.ts";
+import { QueuesPage } from "./queues/page.tsx";
 import { ReviewPage } from "./review/page.tsx";
 import { Link, navigate, partsOf, usePath } from "./route.tsx";
 import { type Me, signOut, useSession } from "./session.ts";
@@ -51,6 +52,9 @@ function Frame({ me }: { readonly me: Me }) {
           </Tab>
           <Tab to="/activity" at={parts[0]}>
             Activity
+          </Tab>
+          <Tab to="/queues" at={parts[0]}>
+            Queues
           </Tab>
         </nav>
         <div className="bar-end">
@@ -104,11 +108,13 @@ function Page({ parts }: { readonly parts: readonly string[] }) {
     if (room === "tasks" && id === "new") return <NewTaskPage />;
     if (room === "tasks" && id !== undefined) return <TaskPage id={id} key={id} />;
     if (room === "activity" && id === undefined) return <ActivityPage />;
+    if (room === "queues") return <QueuesPage name={id ?? null} />;
   }
   return (
     <Empty title="There is no page here">
       <p>
-        Go to <Link to="/review">Review</Link>, <Link to="/tasks">Tasks</Link> or <Link to="/activity">Activity</Link>.
+        Go to <Link to="/review">Review</Link>, <Link to="/tasks">Tasks</Link>, <Link to="/activity">Activity</Link> or{" "}
+        <Link to="/queues">Queues</Link>.
       </p>
     </Empty>
   );
@@ -125,7 +131,12 @@ function Offline() {
   );
 }
 
-const titles: Readonly<Record<string, string>> = { review: "Review", tasks: "Tasks", activity: "Activity" };
+const titles: Readonly<Record<string, string>> = {
+  review: "Review",
+  tasks: "Tasks",
+  activity: "Activity",
+  queues: "Queues",
+};
 
 function useTitle(parts: readonly string[], waiting: number): void {
   const place = titles[parts[0] ?? ""] ?? "";

@@ -12,6 +12,7 @@ import "./style/review.css";
 import "./style/tasks.css";
 import "./style/work.css";
 import "./style/activity.css";
+import "./style/queues.css";
 
 const client = new QueryClient({
   defaultOptions: {

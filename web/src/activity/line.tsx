@@ -12,9 +12,11 @@ const ends: Readonly<Record<string, string>> = {
   agent_failed: "bad",
   task_execution_failed: "bad",
   task_execution_timeout: "bad",
+  effect_unknown: "bad",
   approval_requested: "asks",
   tool_approval_pending: "asks",
   plan_ready: "asks",
+  dead_letter: "bad",
 };
 
 export function EventLine({ event, withTask = false }: { readonly event: EventView; readonly withTask?: boolean }) {

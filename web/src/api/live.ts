@@ -144,5 +144,6 @@ export function keysTouchedBy(event: EventView): readonly (readonly string[])[] 
   if (event.task_id !== null) keys.push(["tasks"], ["task", event.task_id]);
   if (/^(approval_|tool_approval|plan_ready|task_)/.test(event.type)) keys.push(["approvals"], ["approval"]);
   if (/^(agent_|state_changed)/.test(event.type)) keys.push(["agents"]);
+  if (/^(queue_changed|dead_letter|message$|agent_)/.test(event.type)) keys.push(["queues"]);
   return keys;
 }

@@ -23,6 +23,14 @@ export const tasks = (cursor: string | null) =>
         signal,
       }),
   });
+/** Tasks that go on or wait for a person, newest first. */
+export const openTasks = queryOptions({
+  queryKey: ["tasks", "open"],
+  queryFn: async ({ signal }) => {
+    const of = (status: string) => call<Page<TaskSummary>>(`/api/tasks?status=${status}&limit=200`, { signal });
+    return (await Promise.all([of("waiting"), of("active")])).flatMap((page) => page.items);
+  },
+});
 export const taskById = (id: string) =>
   queryOptions({
     queryKey: ["task", id],

@@ -9,6 +9,7 @@ import { Shown } from "../ui/shown.tsx";
 import { Ago } from "../ui/time.tsx";
 import { kindWords } from "../ui/words.ts";
 import { CardPage } from "./card.tsx";
+import { UnknownList } from "./unknown.tsx";
 
 export function ReviewPage({ id }: { readonly id: string | null }) {
   const pending = useQuery(pendingApprovals);
@@ -40,6 +41,7 @@ export function ReviewPage({ id }: { readonly id: string | null }) {
         <ListTitle className="list-title">
           Review <span className="count">{pending.data === undefined ? "" : items.length}</span>
         </ListTitle>
+        <UnknownList />
         <List query={pending} items={items} current={id} />
       </section>
       <div className="review-card">

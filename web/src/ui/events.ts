@@ -26,6 +26,9 @@ const happened: Readonly<Record<string, string>> = {
   plan_ready: "Plan ready",
   verification_result: "Verified",
   merge_result: "Merged",
+  effect_unknown: "Outcome not known",
+  dead_letter: "Gave up a message",
+  queue_changed: "Changed a queue",
 };
 
 export function eventSentence(event: EventView): string {

@@ -9,8 +9,8 @@ import {
   agentStates,
   newAgent,
   step,
-} from "../src/domain/agent.ts";
-import type { Sql } from "./sql.ts";
+} from "../../src/domain/agent.ts";
+import type { Sql } from "../sql.ts";
 
 const selfRow = z.strictObject({
   scope: z.string(),
@@ -54,6 +54,18 @@ export class AgentSelf {
   read(): Self | null {
     const row = this.#sql.one<{ doc: string }>("SELECT doc FROM self");
     return row === null ? null : selfRow.parse(JSON.parse(row.doc));
+  }
+  /** Throws when it was never started. */
+  identity(): Self {
+    const self = this.read();
+    if (self === null) throw new Error("this agent was never started");
+    return self;
+  }
+  /** An agent that was started for one scope answers no other. */
+  belongs(scope: string): Self {
+    const self = this.identity();
+    if (self.scope !== scope) throw new Error("this agent belongs to another scope");
+    return self;
   }
   #write(self: Self): void {
     this.#sql.run("INSERT OR REPLACE INTO self (one, doc) VALUES (1, ?)", JSON.stringify(self));

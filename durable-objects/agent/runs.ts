@@ -1,7 +1,7 @@
 /** The runs an agent object has open: each a row that names its message, its lease and its state. [RUN-*] */
 import { z } from "zod";
-import { envelope } from "../src/domain/message.ts";
-import type { Sql } from "./sql.ts";
+import { envelope } from "../../src/domain/message.ts";
+import type { Sql } from "../sql.ts";
 
 export const run = z.strictObject({
   id: z.string(),

@@ -1,0 +1,79 @@
+/** After each commit: what must leave, leaves; who must know, is told; the one alarm is set for what is due next. [RTO-*] */
+import { limits } from "../../src/limits.ts";
+import { inTime } from "../in-time.ts";
+import { earliest, type Post } from "../post.ts";
+import type { Crew } from "./crew.ts";
+import type { RecordsDoor } from "./doors-records.ts";
+import type { Feed } from "./feed.ts";
+import type { Scope } from "./scope.ts";
+
+export class Pulse {
+  readonly #scope: Scope;
+  readonly #feed: Feed;
+  readonly #crew: Crew;
+  readonly #mail: () => Post;
+  readonly #records: RecordsDoor;
+  readonly #setAlarm: (at: number) => Promise<void>;
+  /** Lost with the object, as is the flush itself: the next entry begins another. */
+  #flushing: { readonly since: number; readonly done: Promise<void> } | null = null;
+  constructor(
+    scope: Scope,
+    parts: { feed: Feed; crew: Crew; mail: () => Post; records: RecordsDoor; setAlarm: (at: number) => Promise<void> },
+  ) {
+    this.#scope = scope;
+    this.#feed = parts.feed;
+    this.#crew = parts.crew;
+    this.#mail = parts.mail;
+    this.#records = parts.records;
+    this.#setAlarm = parts.setAlarm;
+  }
+
+  /** Every entry ends here. Those that come while one flushes wait for it, but not for ever: the alarm goes on with it. */
+  async after(): Promise<void> {
+    this.#feed.show();
+    try {
+      await inTime(this.#flushed(Date.now()), limits.flush_wait_ms, "what must leave");
+    } catch (error) {
+      console.warn("runtime: an entry does not wait any longer", error);
+    }
+    await this.arm(Date.now());
+  }
+  /** The flush under way, or a new one. One that is stuck is left behind: what it does twice changes nothing. */
+  #flushed(now: number): Promise<void> {
+    const under = this.#flushing;
+    if (under !== null && now < under.since + limits.flush_stuck_ms) return under.done;
+    const flushing = { since: now, done: this.#flush(now) };
+    this.#flushing = flushing;
+    return flushing.done.finally(() => {
+      if (this.#flushing === flushing) this.#flushing = null;
+    });
+  }
+  async #flush(now: number): Promise<void> {
+    for (const part of [() => this.#mail().flush(now), () => this.#crew.callOff(now), () => this.#crew.wake(now)])
+      try {
+        await part();
+      } catch (error) {
+        console.warn("runtime: something did not leave; it is tried again", error);
+      }
+  }
+  /** Since when something should have happened here: how late it is tells an alarm that was lost or is stuck. */
+  dueSince(now: number): number | null {
+    const { queue, outbox } = this.#scope.stores;
+    const own = queue.depth("runtime_queue", now).eligible > 0 ? queue.view("runtime_queue").oldest_at : null;
+    const since = own === null ? null : Date.parse(own);
+    return earliest(queue.nextDueAt(now), outbox.nextDueAt(), this.#crew.dueSince(), since);
+  }
+  async arm(now: number): Promise<void> {
+    if (this.#scope.directory.self() === null) return;
+    const { queue, letters } = this.#scope.stores;
+    const own = queue.depth("runtime_queue", now).eligible > 0 || letters.hasUntold() ? now : null;
+    const at = earliest(
+      queue.nextDueAt(now),
+      this.#mail().nextDueAt(now),
+      this.#crew.nextDueAt(now),
+      this.#records.nextDueAt(),
+      own,
+    );
+    if (at !== null) await this.#setAlarm(Math.max(at, now));
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * One scope: who it is, everything it stores, and the only way to change it: one transaction that loads, decides,
+ * writes and records. [INV-05]
+ */
+import { type Result, refuse } from "../../src/domain/refusal.ts";
+import { AuditLog, auditSchema } from "../audit-log.ts";
+import { DurableQueue } from "../durable-queue.ts";
+import { EventLog, eventSchema } from "../event-log.ts";
+import { IdempotencyStore, idempotencySchema } from "../idempotency.ts";
+import { Letters, lettersSchema } from "../letters.ts";
+import { Outbox, outboxSchema } from "../outbox.ts";
+import { People, peopleSchema } from "../people.ts";
+import { queueSchema } from "../queue-rows.ts";
+import { applySchemas, type Sql } from "../sql.ts";
+import { TelemetryLog, telemetrySchema } from "../telemetry-log.ts";
+import { Checkpoints, checkpointSchema } from "./checkpoints.ts";
+import { Directory, directorySchema } from "./directory.ts";
+import { HeardLetters, heardSchema } from "./heard.ts";
+import { openRows, rowsSchema } from "./rows.ts";
+import { type ScopeStores, Tx } from "./tx.ts";
+
+export class Scope {
+  readonly sql: Sql;
+  readonly stores: ScopeStores;
+  readonly directory: Directory;
+  readonly people: People;
+  readonly idempotency: IdempotencyStore;
+  constructor(sql: Sql) {
+    applySchemas(sql, {
+      directory: directorySchema,
+      people: peopleSchema,
+      idempotency: idempotencySchema,
+      queue: queueSchema,
+      outbox: outboxSchema,
+      audit: auditSchema,
+      telemetry: telemetrySchema,
+      checkpoints: checkpointSchema,
+      events: eventSchema,
+      rows: rowsSchema,
+      letters: lettersSchema,
+      heard: heardSchema,
+    });
+    this.sql = sql;
+    const audit = new AuditLog(sql);
+    this.stores = {
+      rows: openRows(sql),
+      queue: new DurableQueue(sql),
+      outbox: new Outbox(sql),
+      letters: new Letters(sql),
+      heard: new HeardLetters(sql),
+      audit,
+      checkpoints: new Checkpoints(sql, audit),
+      telemetry: new TelemetryLog(sql),
+      events: new EventLog(sql),
+    };
+    this.directory = new Directory(sql);
+    this.people = new People(sql);
+    this.idempotency = new IdempotencyStore(sql);
+  }
+
+  /** Makes the scope and its first admin token, once; again with the same token changes nothing. */
+  init(input: { scope_id: string; name: string; token_id: string; token_hash: string }): Result<unknown> {
+    const now = Date.now();
+    const known = this.directory.self();
+    if (known !== null && known.scope_id !== input.scope_id)
+      return refuse("not_found", "This object belongs to another scope.");
+    const done = this.sql.transaction(() => {
+      this.directory.init(input, now);
+      const { token_id: id, token_hash: secret_hash } = input;
+      return this.people.addToken({ id, name: "admin", role: "admin", secret_hash }, now);
+    });
+    if (!done.ok || known !== null) return done;
+    this.commit((tx) =>
+      tx.audit("auth", { trace_id: "scope" }, { decision: "scope_created", details: { name: input.name } }),
+    );
+    return done;
+  }
+
+  commit<T>(change: (tx: Tx) => T): T {
+    const { scope_id } = this.self();
+    const { policy, policy_hash } = this.directory.policy();
+    return this.sql.transaction(() =>
+      change(new Tx(this.stores, { scope_id, policy, policy_hash, planner: false }, Date.now())),
+    );
+  }
+  /** Throws when the scope was never made. */
+  self(): { scope_id: string; name: string } {
+    const self = this.directory.self();
+    if (self === null) throw new Error("this scope was never made");
+    return self;
+  }
+  belongs(scope: string): void {
+    if (this.self().scope_id !== scope) throw new Error("this runtime belongs to another scope");
+  }
+}

@@ -1,0 +1,41 @@
+/**
+ * Small bugs put in on purpose, one at a time, to see that the tests find them: `npm run test:planted`. Each is one
+ * replacement in one file; what must find it is a short run of the simulation, or one file of tests. [PLT-*]
+ */
+import { messagingPlants } from "./messaging.ts";
+import { scopePlants } from "./scope.ts";
+
+export interface Plant {
+  readonly id: string;
+  /** From the project's root. */
+  readonly file: string;
+  /** Stands exactly once in the file. */
+  readonly find: string;
+  readonly replace: string;
+  /** What is wrong then, in a few words. */
+  readonly why: string;
+  readonly subset: Subset;
+}
+/** What must fail: the messaging simulation's subset of that name, a test file, or the scope simulation with so many steps. */
+export type Subset =
+  | { readonly simulation: string }
+  | { readonly test: string }
+  | { readonly scope: { readonly seed: string; readonly steps: number } };
+
+export const plants: readonly Plant[] = [...messagingPlants, ...scopePlants];
+
+/** What is wrong with the list itself, given each file's text; nothing when it can be planted. */
+export function problemsOf(list: readonly Plant[], read: (file: string) => string | null): string[] {
+  return list.flatMap((plant, at) => {
+    const { id, file, find, replace } = plant;
+    const text = read(file);
+    const times = text === null ? 0 : text.split(find).length - 1;
+    const twice = list.findIndex((other) => other.id === id) !== at;
+    return [
+      ...(twice ? [`${id}: the name is taken`] : []),
+      ...(text === null ? [`${id}: there is no ${file}`] : []),
+      ...(text !== null && times !== 1 ? [`${id}: its text stands ${times} times in ${file}`] : []),
+      ...(find === replace ? [`${id}: it changes nothing`] : []),
+    ];
+  });
+}
