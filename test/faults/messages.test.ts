@@ -178,32 +178,36 @@ row("alarm", "[FLT-11] an alarm that dies or comes late is followed by another u
     }),
 });
 
-row("object life", "[FLT-12] an agent is made once, and one that was not heard of is started again", {
-  "before commit": () =>
-    survives((road) => [
-      road.platform.faults.crash({ object: named(road, "crew-1"), at: "before", wrote: "self" }),
-      road.platform.faults.call({ to: named(road, "runtime"), method: "report", crash: "before" }),
-    ]),
-  "after commit, before reply": () =>
-    survives((road) => [
-      road.platform.faults.crash({ object: named(road, "crew-1"), at: "after", wrote: "self" }),
-      road.platform.faults.call({ to: named(road, "runtime"), method: "report", crash: "after" }),
-    ]),
-  "reply lost": () =>
-    survives((road) => [
-      road.platform.faults.call({ to: named(road, "crew-1"), method: "start", lose: "reply", times: 3 }),
-      road.platform.faults.call({ to: named(road, "runtime"), method: "report", lose: "reply", times: 2 }),
-    ]),
-  slow: async () => {
-    await survives((road) => [
-      road.platform.faults.call({ to: named(road, "crew-1"), method: "start", delay_ms: 90_000, times: 2 }),
-    ]);
-    // One that is never reached again holds nobody's work up for longer than minutes.
-    await survives(
-      (road) => [
-        road.platform.faults.call({ to: named(road, "crew-1"), method: "start", lose: "request", times: 1_000 }),
-      ],
-      { within_ms: 300_000 },
-    );
+row(
+  "object life",
+  "[FLT-12] an agent is made once, one not heard of is started again, one never reached keeps no work waiting",
+  {
+    "before commit": () =>
+      survives((road) => [
+        road.platform.faults.crash({ object: named(road, "crew-1"), at: "before", wrote: "self" }),
+        road.platform.faults.call({ to: named(road, "runtime"), method: "report", crash: "before" }),
+      ]),
+    "after commit, before reply": () =>
+      survives((road) => [
+        road.platform.faults.crash({ object: named(road, "crew-1"), at: "after", wrote: "self" }),
+        road.platform.faults.call({ to: named(road, "runtime"), method: "report", crash: "after" }),
+      ]),
+    "reply lost": () =>
+      survives((road) => [
+        road.platform.faults.call({ to: named(road, "crew-1"), method: "start", lose: "reply", times: 3 }),
+        road.platform.faults.call({ to: named(road, "runtime"), method: "report", lose: "reply", times: 2 }),
+      ]),
+    slow: async () => {
+      await survives((road) => [
+        road.platform.faults.call({ to: named(road, "crew-1"), method: "start", delay_ms: 90_000, times: 2 }),
+      ]);
+      // One that is never reached again holds nobody's work up for longer than minutes.
+      await survives(
+        (road) => [
+          road.platform.faults.call({ to: named(road, "crew-1"), method: "start", lose: "request", times: 1_000 }),
+        ],
+        { within_ms: 300_000 },
+      );
+    },
   },
-});
+);
