@@ -242,9 +242,8 @@ export class AgentObject extends DurableObject<Bindings> implements RemoteAgent 
   /** One alarm for everything that is due. */
   #nextDueAt(now: number): number | null {
     const { self, queue, runs } = this.#stores;
-    const standing = self.read();
-    if (standing === null) return null;
-    const waiting = queue.depth(inbox, now).eligible > 0 && standing.state === "active" ? now : null;
+    if (self.read() === null) return null;
+    const waiting = this.#work.mayClaim(now) ? now : null;
     return earliest(
       queue.nextDueAt(now),
       this.#mail().nextDueAt(now),

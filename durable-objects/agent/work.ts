@@ -97,16 +97,25 @@ export class Work {
     });
   }
 
+  /** Whether something in the inbox would be taken now. */
+  mayClaim(now: number): boolean {
+    const { self, queue } = this.#stores;
+    const standing = self.read();
+    return standing?.state === "active" && this.#free(standing.name) > 0 && queue.depth(inbox, now).eligible > 0;
+  }
+  /** A run whose message went back to the inbox holds no place: it takes its lease again and goes on where it was. */
+  #free(name: string): number {
+    const { queue, runs } = this.#stores;
+    return runsAtOnce(name) - runs.all().filter((run) => !queue.isWaiting(inbox, run.id)).length;
+  }
+
   /** Takes on new work, as far as the role works side by side. */
   async #claim(): Promise<void> {
-    const { self, queue, runs } = this.#stores;
+    const { self } = this.#stores;
     const standing = self.read();
     if (standing === null || standing.state !== "active") return;
     const now = Date.now();
-    // A run whose message went back to the inbox takes its lease again: it goes on where it was.
-    const running = runs.all().filter((run) => !queue.isWaiting(inbox, run.id));
-    for (let free = runsAtOnce(standing.name) - running.length; free > 0; free--)
-      if (!this.#claimOwn(standing.name, now)) break;
+    for (let free = this.#free(standing.name); free > 0; free--) if (!this.#claimOwn(standing.name, now)) break;
     if (this.#shared.isDue(now)) await this.#claimShared();
   }
   /** False when nothing waits in the inbox. */

@@ -123,4 +123,23 @@ describe("a message to an agent at rest", () => {
         expect(steps).toHaveLength(2);
       },
     ));
+
+  it("[AGO-11] waits for a free place without an alarm that rings and rings", () =>
+    ask(
+      "all places taken",
+      6,
+      ({ platform }) => {
+        platform.host.down = true;
+      },
+      async ({ platform, planner, processed }) => {
+        await platform.until(() => planner.disk.all("SELECT 1 FROM runs").length === 4, 30_000);
+        const rings = () =>
+          platform.timeline.trace.last(100_000).filter((line) => line.includes(`alarm of ${planner.name}`)).length;
+        const before = rings();
+        await platform.pass(20_000);
+        expect(rings() - before).toBeLessThan(60);
+        platform.host.down = false;
+        await platform.until(() => processed() === 6, 120_000);
+      },
+    ));
 });
