@@ -21,7 +21,7 @@ export function hearOfDeath(tx: Tx, holder: string, died: Death): void {
   const { message_id, message_kind, recipient } = head;
   const key = { holder, place, message_id, death };
   if (!tx.stores.heard.isNews(key)) return;
-  const task = head.task_id === null ? null : tx.rows.tasks.get(head.task_id);
+  const task = taskOf(tx, head);
   // Nobody has to decide about work that is lost here: its attempt ends, and another takes its place.
   const mended = place === "executor_queue";
   const card = mended || task === null || isFinal(task.status) ? null : cardFor(tx, task, head, reason);
@@ -39,6 +39,12 @@ export function hearOfDeath(tx: Tx, holder: string, died: Death): void {
     queue,
     message_id,
   });
+}
+
+/** A letter that can no longer be read still has its row's trace, which is its task's. */
+function taskOf(tx: Tx, { task_id, trace_id }: LetterHead): TaskRow | null {
+  if (task_id !== null) return tx.rows.tasks.get(task_id);
+  return tx.rows.tasks.all().find((task) => task.trace_id === trace_id) ?? null;
 }
 
 /** What died in the runtime's own queues and outbox. */

@@ -1,15 +1,16 @@
 /** What the scope's rows look like from outside. */
-import type { z } from "zod";
+import { z } from "zod";
 import type { UnknownEffect } from "../../src/domain/unknown.ts";
-import type {
-  ApprovalView,
-  attemptView,
-  itemView,
-  phaseView,
-  planView,
-  TaskSummary,
-  TaskView,
-  verificationView,
+import {
+  type ApprovalView,
+  approvalView,
+  type attemptView,
+  type itemView,
+  type phaseView,
+  type planView,
+  type TaskSummary,
+  type TaskView,
+  type verificationView,
 } from "../../src/domain/view.ts";
 import { unknownEffects } from "./open-calls.ts";
 import type {
@@ -112,7 +113,8 @@ function phaseViewOf({ phase, outcome, started_at, duration_ms, tokens }: PhaseR
   return { phase, outcome, started_at, duration_ms, tokens };
 }
 
+/** Only what a view has leaves: a field of ours more, and every client that reads cards would refuse the answer. */
+const cardShown = z.object(approvalView.shape);
 export function approvalViewOf(row: ApprovalRow): ApprovalView {
-  const { life, plan_id, work_item_id, attempt_id, call_id, message_id, recipient, ...view } = row;
-  return view;
+  return cardShown.parse(row);
 }

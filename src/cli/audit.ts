@@ -16,7 +16,7 @@ import {
   type PublicKey,
   verifyFile,
 } from "../domain/audit-file.ts";
-import type { Verify } from "../domain/checkpoint.ts";
+import { checkpointsOf, type Verify } from "../domain/checkpoint.ts";
 import { assembleJws } from "../domain/jws.ts";
 import { auditTypes, auditView, page } from "../domain/view.ts";
 import { visibleLine } from "../domain/visible.ts";
@@ -78,13 +78,14 @@ export const exportFile: Command = {
 };
 
 export const verify: Command = {
-  usage: "countersign audit verify [FILE] [--keys FILE]",
-  options: { keys: string },
+  usage: "countersign audit verify [FILE] [--keys FILE] [--checkpoint N]",
+  options: { keys: string, checkpoint: string },
   takes: ["[FILE]"],
   async run(call) {
     const [file] = call.args;
     if (file !== undefined) return verifyOffline(call, resolve(call.terminal.cwd, file));
-    if (call.text("keys") !== undefined) throw new UsageError("--keys goes with a FILE: the service uses its own keys");
+    for (const flag of ["keys", "checkpoint"])
+      if (call.text(flag) !== undefined) throw new UsageError(`--${flag} goes with a FILE: the service knows its own`);
     return verifyThere(call);
   },
 };
@@ -93,6 +94,9 @@ async function verifyOffline(call: Call, path: string): Promise<ExitCode> {
   const given = call.text("keys");
   const keys = given === undefined ? null : readKeys(resolve(call.terminal.cwd, given));
   if (!existsSync(path)) throw new UsageError(`${visibleLine(path)} is not there`);
+  const asked = call.text("checkpoint");
+  if (asked !== undefined && !/^[1-9]\d{0,14}$/.test(asked)) throw new UsageError("--checkpoint is a number from 1 on");
+  const checkpoint = Number(asked ?? 0);
   const counted = progressOf(call, "checked");
   let found: FileVerdict;
   try {
@@ -107,9 +111,23 @@ async function verifyOffline(call: Call, path: string): Promise<ExitCode> {
   } finally {
     counted.end();
   }
+  found = held(found, { signed: keys !== null, checkpoint });
   const keys_from = keys === null ? ("the file itself" as const) : ("--keys" as const);
   call.terminal.out(call.json ? JSON.stringify({ ...found, keys_from }) : verdictText(found, keys_from));
   return found.ok ? exit.done : exit.failed;
+}
+
+/** What the reader knows from elsewhere: that it is signed, by the keys given; and how far it went when last seen. */
+function held(found: FileVerdict, known: { signed: boolean; checkpoint: number }): FileVerdict {
+  const last = found.last_checkpoint?.seq ?? 0;
+  const least = Math.max(known.checkpoint, known.signed ? 1 : 0);
+  if (!found.ok || last >= least) return found;
+  const detail =
+    last === 0
+      ? "nothing in the file is signed"
+      : `the file ends with checkpoint ${last}, and checkpoint ${least} was known`;
+  const fault = { fault: "truncated" as const, object: checkpointsOf(found.scope_id), seq: last + 1, detail };
+  return { ...found, ok: false, fault };
 }
 
 /** Signatures are checked by jose, not by the code that makes them. */

@@ -36,7 +36,7 @@ export function verdictText(found: FileVerdict, keysFrom: "the file itself" | "-
     `OK: ${countOf(found.rows, "row")} in ${countOf(found.chains.length, "chain")} of ${about}, each following the one before it.`,
     last === null
       ? "Nothing in it is signed: rows at the end of a chain could have been cut off, or all of it written anew."
-      : `${countOf(found.checkpoints, "signed checkpoint")}; the last is ${last.seq}, of ${visibleLine(last.at)}.`,
+      : `${countOf(found.checkpoints, "signed checkpoint")}; the last is ${last.seq}, of ${visibleLine(last.at)}. Keep that number: --checkpoint ${last.seq} holds a later file to it.`,
     last === null
       ? null
       : `Not covered: ${countOf(loose, "row")} after the last checkpoint. Rows that stood there could have been cut off without a trace.`,

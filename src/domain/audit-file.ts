@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { ChainFold, type ChainHead, type Fault } from "./audit.ts";
-import { canonicalJson } from "./canonical.ts";
+import { canonicalJson, sha256Hex } from "./canonical.ts";
 import { CheckpointFold, checkpointsOf, type LastCheckpoint, type Verify } from "./checkpoint.ts";
 import { auditView } from "./view.ts";
 
@@ -21,7 +21,10 @@ export const fileHeader = z.strictObject({
 });
 export type FileHeader = z.infer<typeof fileHeader>;
 const checkpointLine = z.strictObject({ checkpoint: z.string() });
-const lastLine = z.strictObject({ end: z.strictObject({ rows: z.number().int(), checkpoints: z.number().int() }) });
+/** `header` is the hash of the first line, which no chain covers. */
+const lastLine = z.strictObject({
+  end: z.strictObject({ rows: z.number().int(), checkpoints: z.number().int(), header: z.string() }),
+});
 export type FileLine = FileHeader | z.infer<typeof checkpointLine> | z.infer<typeof lastLine> | Record<string, unknown>;
 
 export function lineOf(value: FileLine): string {
@@ -43,13 +46,13 @@ export interface FileVerdict {
 
 /**
  * `lines` is asked for twice: checkpoints stand last and must be known before the rows. Holds no row, whatever the
- * file's size. Throws NotAnExport when the first line is no header of ours or the last line is not there.
+ * file's size. Throws NotAnExport when the first line is no header of ours.
  */
 export async function verifyFile(
   lines: () => AsyncIterable<string>,
   verifyWith: (header: FileHeader) => Verify | Promise<Verify>,
 ): Promise<FileVerdict> {
-  const { header, signed, end } = await signedParts(lines(), verifyWith);
+  const { header, headerHash, signed, end } = await signedParts(lines(), verifyWith);
   const checkpoints = { checkpoints: signed.count, last_checkpoint: signed.fold.last };
   const chains = new ChainFold(signed.fold.heads(), header.scope_id);
   const verdict = (fault: Fault | null): FileVerdict => ({
@@ -61,10 +64,18 @@ export async function verifyFile(
     fault: fault === null ? null : withoutOk(fault),
   });
   if (signed.fault !== null) return verdict(signed.fault);
-  const rowFault = await foldRows(lines(), chains, header);
-  if (rowFault !== null) return verdict(rowFault);
+  const { fault, at } = await foldRows(lines(), chains, header, end !== null);
+  if (fault !== null) return verdict(fault);
   const closed = chains.end();
   if (!closed.ok) return verdict(closed);
+  if (end === null) {
+    const detail = "the last line is not there: what stood after this place was cut off, or the export broke off";
+    return verdict({ ok: false, fault: "truncated", object: at.object, seq: at.seq + 1, detail });
+  }
+  if (end.header !== headerHash) {
+    const detail = "line 1 is not the header as it was written";
+    return verdict({ ok: false, fault: "altered", object: `${header.scope_id}/*`, seq: 0, detail });
+  }
   const short = (what: string, object: string, said: number, found: number): Fault | null =>
     said === found
       ? null
@@ -91,10 +102,12 @@ async function signedParts(lines: AsyncIterable<string>, verifyWith: (header: Fi
   let fault: Fault | null = null;
   let count = 0;
   let last = "";
+  let headerHash = "";
   for await (const line of lines) {
     last = line;
     if (header === null || fold === null) {
       header = headerOf(line);
+      headerHash = sha256Hex(line);
       fold = new CheckpointFold(header.scope_id, await verifyWith(header));
     } else if (line.startsWith('{"checkpoint"')) {
       count++;
@@ -102,10 +115,8 @@ async function signedParts(lines: AsyncIterable<string>, verifyWith: (header: Fi
     }
   }
   if (header === null || fold === null) throw new NotAnExport("the file is empty");
-  const end = lastLine.safeParse(canonical(last));
-  if (!end.success)
-    throw new NotAnExport("the last line is not there: the export broke off before its end. Export it again");
-  return { header, signed: { fold, fault, count }, end: end.data.end };
+  const end = lastLine.safeParse(canonical(last)).data?.end ?? null;
+  return { header, headerHash, signed: { fold, fault, count }, end };
 }
 function headerOf(line: string): FileHeader {
   const value = json(line);
@@ -116,8 +127,16 @@ function headerOf(line: string): FileHeader {
   throw new NotAnExport(`line 1 is not the header of an audit export of version 1: ${why}`);
 }
 
-/** Every line between the header and the last that is no checkpoint is a row, or was one. */
-async function foldRows(lines: AsyncIterable<string>, chains: ChainFold, header: FileHeader): Promise<Fault | null> {
+/**
+ * Every line between the header and the last that is no checkpoint is a row, or was one; of a file that was cut off, the
+ * last line may be a row too, or a piece of one. `at` is the last row that stands.
+ */
+async function foldRows(
+  lines: AsyncIterable<string>,
+  chains: ChainFold,
+  header: FileHeader,
+  whole: boolean,
+): Promise<{ fault: Fault | null; at: { object: string; seq: number } }> {
   let number = 0;
   let at: { object: string; seq: number } = { object: `${header.scope_id}/?`, seq: 0 };
   let held: string | null = null;
@@ -134,10 +153,11 @@ async function foldRows(lines: AsyncIterable<string>, chains: ChainFold, header:
   for await (const line of lines) {
     number++;
     const fault = held === null ? null : take(held);
-    if (fault !== null) return fault;
+    if (fault !== null) return { fault, at };
     held = number === 1 ? null : line;
   }
-  return null;
+  const cutRow = whole || held === null || canonical(held) === undefined ? null : held;
+  return { fault: cutRow === null ? null : take(cutRow), at };
 }
 
 /** Undefined for what is not, byte for byte, the one way its value is written. */

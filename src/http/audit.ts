@@ -4,6 +4,7 @@
  */
 import { createRoute, OpenAPIHono, z } from "@hono/zod-openapi";
 import { lineOf } from "../domain/audit-file.ts";
+import { sha256Hex } from "../domain/canonical.ts";
 import { readCheckpoint, type Verify } from "../domain/checkpoint.ts";
 import { limits } from "../limits.ts";
 import { auditVerdict, verifyStored } from "./audit-verify.ts";
@@ -69,7 +70,8 @@ async function* linesOf(ports: DoorPorts, scope_id: string, ends: ChainEnds): As
     exported_at: new Date(ports.now()).toISOString(),
     keys: { keys: ports.publicKeys.map((key) => ({ ...key })) },
   };
-  let piece = `${lineOf(header)}\n`;
+  const first = lineOf(header);
+  let piece = `${first}\n`;
   let rows = 0;
   for (let after: { object: string; seq: number } | null = null, more = true; more; ) {
     const page = await ports.records.chainRows(scope_id, after, limits.export_page);
@@ -98,7 +100,7 @@ async function* linesOf(ports: DoorPorts, scope_id: string, ends: ChainEnds): As
       piece = "";
     }
   }
-  yield `${piece}${lineOf({ end: { rows, checkpoints: count } })}\n`;
+  yield `${piece}${lineOf({ end: { rows, checkpoints: count, header: sha256Hex(first) } })}\n`;
 }
 function isAhead(shipped: ReadonlyMap<string, number>) {
   return ({ object, seq }: { object: string; seq: number }) => seq > (shipped.get(object) ?? Number.POSITIVE_INFINITY);

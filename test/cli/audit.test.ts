@@ -105,6 +105,10 @@ describe("audit verify FILE", () => {
       [fileOf(cut, made.checkpoints, [key]), "TRUNCATED: scopescopescope1/runtime, row 4"],
       [fileOf(made.proxy, made.checkpoints, [key]), "TRUNCATED: scopescopescope1/runtime, row 1"],
       [without(made.checkpoints[1] ?? "none"), "MISSING: scopescopescope1/checkpoints, row 2"],
+      [good.slice(0, 4), `TRUNCATED: ${JSON.parse(good[3] ?? "").object}, row ${JSON.parse(good[3] ?? "").seq + 1}`],
+      [good.slice(0, 4).with(3, (good[3] ?? "").slice(0, -9)), `row ${JSON.parse(good[2] ?? "").seq + 1}`],
+      [good.slice(0, -1), "the last line is not there"],
+      [good.with(0, (good[0] ?? "").replace("2026-", "2027-")), "line 1 is not the header as it was written"],
       [fileOf(made.rows, [forged], [key]), "ALTERED: scopescopescope1/checkpoints, row 1"],
       [
         fileOf([...made.rows, ...chainOf("runtime", 1, "otherotherother1")], made.checkpoints, [key]),
@@ -125,7 +129,6 @@ describe("audit verify FILE", () => {
     const bad: [string, string][] = [
       ["", "the file is empty"],
       ["hello\n", "line 1"],
-      [`${good.slice(0, -1).join("\n")}\n`, "broke off"],
       [`${good[0]}\n${"x".repeat(3_000_000)}`, "line 2 is longer than"],
     ];
     for (const [text, why] of bad) {
@@ -152,6 +155,20 @@ describe("audit verify FILE", () => {
     expect(caught).toMatchObject({ code: 1 });
     expect(caught.out).toContain("not signed by a known key");
     expect((await verify(good, "--keys", keysFile(makeKey("k2")))).code).toBe(1);
+    const stripped = await verify(fileOf(made.rows, [], [key]), "--keys", keysFile(key));
+    expect(stripped).toMatchObject({ code: 1 });
+    expect(stripped.out).toContain("nothing in the file is signed");
+  });
+});
+
+describe("a file that ends earlier than it once did", () => {
+  it("[CLI-27] is held to the last checkpoint that was known", async () => {
+    expect((await verify(good, "--checkpoint", "3")).code).toBe(0);
+    const shorter = await verify(good, "--checkpoint", "4");
+    expect(shorter).toMatchObject({ code: 1 });
+    expect(shorter.out).toContain("the file ends with checkpoint 3, and checkpoint 4 was known");
+    expect((await verify(good, "--checkpoint", "x")).code).toBe(2);
+    expect((await command(nowhere, ["audit", "verify", "--checkpoint", "3"])).code).toBe(2);
   });
 });
 

@@ -75,7 +75,10 @@ describe("queues", () => {
     const said = await command(url, ["queues", "requeue", "proxy", "--all"]);
     expect(said).toMatchObject({ code: 0, out: "150 sent again, 3 left.\n" });
     expect(said.err).toContain("100 sent again, 53 left");
-    answers.push({ requeued: 2, left: 0 });
+    // What dies again at once is sent once, not for ever.
+    answers.splice(0, 9, ...Array.from({ length: 9 }, () => ({ requeued: 3, left: 3 })));
+    expect((await command(url, ["queues", "requeue", "proxy", "--all"])).out).toBe("6 sent again, 3 left.\n");
+    answers.splice(0, 9, { requeued: 2, left: 0 });
     expect(JSON.parse((await command(url, ["queues", "requeue", "proxy", "--all", "--json"])).out)).toEqual({
       requeued: 2,
       left: 0,

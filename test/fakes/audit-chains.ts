@@ -1,7 +1,9 @@
 /** Chains, signed checkpoints and whole export files, as the objects and the doors make them. */
+
 import { generateKeyPairSync, type KeyObject, sign, verify } from "node:crypto";
 import { type AuditEvent, append, type ChainHead, genesis } from "../../src/domain/audit.ts";
 import { lineOf } from "../../src/domain/audit-file.ts";
+import { sha256Hex } from "../../src/domain/canonical.ts";
 import { type Checkpoint, checkpointHash, checkpointInput, type Verify } from "../../src/domain/checkpoint.ts";
 import { assembleJws } from "../../src/domain/jws.ts";
 import type { AuditView } from "../../src/domain/view.ts";
@@ -70,17 +72,18 @@ export function signCheckpoint(
 
 /** One line each: header, rows, checkpoints, end. */
 export function fileOf(rows: readonly AuditView[], checkpoints: readonly string[], keys: readonly TestKey[]): string[] {
+  const header = lineOf({
+    format: "countersign-audit",
+    version: 1,
+    scope_id,
+    exported_at: at,
+    keys: { keys: keys.map(({ jwk }) => jwk) },
+  });
   return [
-    lineOf({
-      format: "countersign-audit",
-      version: 1,
-      scope_id,
-      exported_at: at,
-      keys: { keys: keys.map(({ jwk }) => jwk) },
-    }),
+    header,
     ...rows.map((row) => lineOf({ ...row })),
     ...checkpoints.map((checkpoint) => lineOf({ checkpoint })),
-    lineOf({ end: { rows: rows.length, checkpoints: checkpoints.length } }),
+    lineOf({ end: { rows: rows.length, checkpoints: checkpoints.length, header: sha256Hex(header) } }),
   ];
 }
 

@@ -216,7 +216,7 @@ describe("the audit as a file", () => {
       scope_id: home,
       keys: { keys: [key.jwk] },
     });
-    expect(lines.slice(1)).toEqual(fileOf([...proxyRows, ...runtimeRows], [first, second], [key]).slice(1));
+    expect(lines.slice(1, -1)).toEqual(fileOf([...proxyRows, ...runtimeRows], [first, second], [key]).slice(1, -1));
     expect(
       await verifyFile(
         () => from(lines),

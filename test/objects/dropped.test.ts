@@ -12,7 +12,7 @@ import {
   result,
   verdict,
 } from "./driven.ts";
-import { deny, inRuntime, must, pending, setAgentState, task, taskRow, until } from "./scope.ts";
+import { agent, deny, inAgent, inRuntime, must, pending, setAgentState, task, taskRow, until } from "./scope.ts";
 
 /** The card of the letter that its stopped addressee refused, denied. */
 async function drop({ scope, task_id }: Pick<Driven, "scope" | "task_id">) {
@@ -64,6 +64,18 @@ describe("a dropped letter", () => {
       status: "failed",
       reason: "No plan: a person dropped its user message, which could not be delivered",
     });
+  });
+
+  it("[DL-11] that can no longer be read still becomes a card of its task, and dropped it ends what waits for it", async () => {
+    const scope = await heldScope();
+    const task_id = must(await asked(scope)).body.id;
+    await until(() => inAgent(scope, "proxy", ({ queue }) => queue.depth("inbox", Date.now()).queued === 1));
+    await inAgent(scope, "proxy", ({ sql }) => sql.run("UPDATE queue_rows SET body = '{broken'"));
+    await setAgentState(scope, "proxy", "active");
+    await agent(scope, "proxy").poke(scope.id);
+    const card = await drop({ scope, task_id });
+    expect(card.card.facts).toContain("Reason: the stored message cannot be read");
+    expect(await task(scope, task_id)).toMatchObject({ status: "failed" });
   });
 
   it("[DL-14] that only told of something changes nothing else", async () => {

@@ -14,7 +14,15 @@ import { openRows, type ScopeRows, type TaskRow } from "../../durable-objects/ru
 import { durableSql, type Sql } from "../../durable-objects/sql.ts";
 import { verifyChain } from "../../src/domain/audit.ts";
 import type { Refusal, Result } from "../../src/domain/refusal.ts";
-import type { ApprovalView, AuditView, Caller, CallerRole, EventView, TaskView } from "../../src/domain/view.ts";
+import {
+  type ApprovalView,
+  type AuditView,
+  approvalView,
+  type Caller,
+  type CallerRole,
+  type EventView,
+  type TaskView,
+} from "../../src/domain/view.ts";
 import type { RuntimeDoor } from "../../src/http/doors.ts";
 
 export type Runtime = RuntimeDoor & RemoteRuntime;
@@ -143,7 +151,11 @@ export function taskRow(scope: Scope, id: string): Promise<TaskRow> {
 }
 export async function pending(scope: Scope, task_id: string): Promise<ApprovalView[]> {
   const { items } = must(await scope.runtime.approvals(scope.admin, { limit: 200, cursor: null, status: "pending" }));
-  return items.filter((card) => card.task_id === task_id);
+  // As every client reads them: a field more than the view has would be refused.
+  return approvalView
+    .array()
+    .parse(items)
+    .filter((card) => card.task_id === task_id);
 }
 export async function onlyCard(scope: Scope, task_id: string): Promise<ApprovalView> {
   const cards = await pending(scope, task_id);
