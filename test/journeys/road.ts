@@ -60,7 +60,7 @@ export interface Road {
   events(task: string): Promise<EventView[]>;
   /** The first event of the feed after `after` that is as asked for, once there is one. */
   happens(after: number, what: string, as: (event: EventView) => boolean): Promise<EventView>;
-  /** The whole audit, or that of one trace. It arrives a little later than what it records. */
+  /** The whole audit, or that of one trace, once all that is recorded now has arrived. */
   audit(trace?: string): Promise<AuditView[]>;
   close(): Promise<void>;
 }
@@ -140,10 +140,15 @@ function looksAt(client: Client) {
         return fed.items.find(as) ?? null;
       });
     },
-    audit: (trace?: string) =>
-      all(client, `/api/audit?limit=200${trace === undefined ? "" : `&trace_id=${trace}`}`, auditView),
+    async audit(trace?: string) {
+      await until("the audit to be stored", async () =>
+        (await client.get("/api/audit/verify", onItsWay)).chains.some(({ pending }) => pending > 0) ? null : true,
+      );
+      return all(client, `/api/audit?limit=200${trace === undefined ? "" : `&trace_id=${trace}`}`, auditView);
+    },
   };
 }
+const onItsWay = z.object({ chains: z.array(z.object({ pending: z.number() })) });
 const feed = z.object({ items: z.array(eventView) });
 
 function decidesBy(client: Client) {
