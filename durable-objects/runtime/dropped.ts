@@ -4,20 +4,20 @@
  */
 import { stalls } from "../../src/domain/delivery.ts";
 import { endAttempt } from "./ladder.ts";
-import type { ApprovalRow, TaskRow } from "./rows.ts";
+import type { ApprovalRow, AttemptRow, TaskRow } from "./rows.ts";
 import { isOpen, type Tx } from "./tx.ts";
 
 export function dropped(tx: Tx, task: TaskRow, card: ApprovalRow): void {
   const stalled = card.message_kind === null ? "nothing" : stalls[card.message_kind];
   const what = (card.message_kind ?? "message").replaceAll("_", " ");
   const reason = `a person dropped its ${what}, which could not be delivered`;
-  const attempt = card.attempt_id === null ? null : tx.rows.attempts.get(card.attempt_id);
-  if (stalled === "attempt" && attempt !== null && isOpen(attempt)) {
+  const lost = stalled === "attempt" && task.publishing === null ? lostWith(tx, task, card) : [];
+  for (const attempt of lost) {
     tx.callOff(attempt, reason);
     const ended = tx.rows.attempts.get(attempt.id) ?? attempt;
-    endAttempt(tx, task, ended, { end: { kind: "crashed" }, detail: reason });
-    return;
+    endAttempt(tx, tx.rows.tasks.get(task.id) ?? task, ended, { end: { kind: "crashed" }, detail: reason });
   }
+  if (lost.length > 0) return;
   if (stalled === "attempt" && card.attempt_id === null && task.publishing !== null) {
     tx.finish(task, "failed", { reason: `Not published: ${reason}`, error_code: "tool_failure" });
     return;
@@ -27,4 +27,15 @@ export function dropped(tx: Tx, task: TaskRow, card: ApprovalRow): void {
     return;
   }
   tx.touch(task);
+}
+
+/**
+ * A letter that can no longer be read does not say which attempt it was about: then each that waits for a message
+ * begins anew, for one of them would wait for ever. One that runs is watched by its lease.
+ */
+function lostWith(tx: Tx, task: TaskRow, card: ApprovalRow): AttemptRow[] {
+  const attempts = tx.rows.attempts.ofTask(task.id).filter(isOpen);
+  return card.attempt_id === null
+    ? attempts.filter(({ state }) => state !== "running")
+    : attempts.filter(({ id }) => id === card.attempt_id);
 }

@@ -78,6 +78,19 @@ describe("a dropped letter", () => {
     expect(await task(scope, task_id)).toMatchObject({ status: "failed" });
   });
 
+  it("[DL-14] that asked for a verification and can no longer be read ends the attempt that waits for it all the same", async () => {
+    const driven = await countersigned();
+    const { scope } = driven;
+    await scope.runtime.deliver(await result(driven, await begun(scope)));
+    await openVerification(driven);
+    await until(() => inAgent(scope, "verifier", ({ queue }) => queue.depth("inbox", Date.now()).queued === 1));
+    await inAgent(scope, "verifier", ({ sql }) => sql.run("UPDATE queue_rows SET body = '{broken'"));
+    await setAgentState(scope, "verifier", "active");
+    await agent(scope, "verifier").poke(scope.id);
+    await drop(driven);
+    expect(await attempts(driven)).toMatchObject([{ state: "crashed" }, { state: "due" }]);
+  });
+
   it("[DL-14] that only told of something changes nothing else", async () => {
     const driven = await countersigned();
     const { scope, task_id } = driven;
