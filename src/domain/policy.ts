@@ -6,6 +6,7 @@
 import { z } from "zod";
 import { pathGranted, readingGranted } from "./grant.ts";
 import type { Grant } from "./plan-shape.ts";
+import { approvalRules } from "./policy-approvals.ts";
 import type { ArgumentRule } from "./policy-arguments.ts";
 import { argumentRule, brokenBy, defaultArgumentRules, hostMatches } from "./policy-arguments.ts";
 import type { CallContext, CallTouch, ToolCall, TrustRole } from "./policy-call.ts";
@@ -23,6 +24,7 @@ export const policySchema = z.strictObject({
   roles: z.partialRecord(z.enum(trustRoles), table),
   arguments: z.array(argumentRule).max(100),
   gates: z.array(gate).max(100),
+  approvals: approvalRules.prefault({}),
 });
 export type Policy = z.infer<typeof policySchema>;
 
@@ -74,6 +76,7 @@ export const defaultPolicy: Policy = {
       },
     },
   ],
+  approvals: approvalRules.parse({}),
 };
 function all(tools: readonly string[], to: Setting): Record<string, Setting> {
   return Object.fromEntries(tools.map((tool) => [tool, to]));

@@ -73,6 +73,7 @@ describe("the token", () => {
               params: { tools },
             },
           ],
+          approvals: defaultPolicy.approvals,
         };
         const args = one.tool === "shell_execute" ? { command: one.command } : {};
         const full = token({ tools, paths: ["**"], commands: ["**"], hosts: [] }, [one.command]);
