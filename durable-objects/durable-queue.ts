@@ -73,7 +73,7 @@ const knownAs = `SELECT coalesce((SELECT body_hash FROM queue_rows WHERE queue =
     (SELECT state FROM queue_standing WHERE queue = ?1) AS standing`;
 const heldBy = `SELECT ${columns} FROM queue_rows WHERE seq = (SELECT min(seq) FROM queue_rows
     WHERE queue = ? AND state = 'leased' AND holder = ? AND expires_at > ?)`;
-const byLease = `SELECT ${heads} FROM queue_rows WHERE lease_id = ?`;
+const byLease = `SELECT ${heads} FROM queue_rows WHERE state = 'leased' AND lease_id = ?`;
 
 export class DurableQueue {
   readonly #sql: Sql;
@@ -151,7 +151,10 @@ export class DurableQueue {
 
   /** The lease as it stands now; null once it is not current. */
   leaseById(lease_id: string, now: number): Lease | null {
-    const stored = this.#sql.one<StoredRow>(`SELECT ${columns} FROM queue_rows WHERE lease_id = ?`, lease_id);
+    const stored = this.#sql.one<StoredRow>(
+      `SELECT ${columns} FROM queue_rows WHERE state = 'leased' AND lease_id = ?`,
+      lease_id,
+    );
     if (stored === null) return null;
     const row = readRow(stored);
     return row.lease !== null && holds(row, row.lease, now) ? leaseOf(row, stored.body) : null;

@@ -197,7 +197,7 @@ export function ackAll(sql: Sql, leases: readonly LeaseRef[], now: number): Acke
   atMost("ackAll", leases.length);
   const facts = new Facts();
   const rows = sql.all<StoredHead & { lease_id: string }>(
-    `SELECT ${heads} FROM queue_rows WHERE lease_id IN (SELECT value FROM json_each(?))`,
+    `SELECT ${heads} FROM queue_rows WHERE state = 'leased' AND lease_id IN (SELECT value FROM json_each(?))`,
     JSON.stringify(leases.map((lease) => lease.lease_id)),
   );
   const held = new Map(rows.map((row) => [row.lease_id, row]));

@@ -37,8 +37,9 @@ export function depthOf(sql: Sql, queue: string, now: number): Depth {
 
 export function viewOf(sql: Sql, queue: string): QueueView {
   const { queued, leased, dead } = depthOf(sql, queue, 0);
-  const oldest = sql.one<{ at: number | null }>(
-    "SELECT min(enqueued_at) AS at FROM queue_rows WHERE queue = ? AND died_at IS NULL",
+  // Rows stand in the order they came. `+` keeps the search on them and off the index of ids.
+  const oldest = sql.one<{ at: number }>(
+    "SELECT enqueued_at AS at FROM queue_rows WHERE +queue = ? AND died_at IS NULL ORDER BY seq LIMIT 1",
     queue,
   );
   const at = oldest?.at ?? null;

@@ -16,8 +16,17 @@ export const telemetrySchema: readonly string[] = [
   "CREATE TABLE telemetry (seq INTEGER PRIMARY KEY AUTOINCREMENT, body TEXT NOT NULL)",
   `CREATE TABLE telemetry_totals (event_name TEXT NOT NULL, queue_name TEXT NOT NULL, bucket INTEGER NOT NULL,
      count INTEGER NOT NULL, sum REAL NOT NULL, PRIMARY KEY (event_name, queue_name, bucket)) WITHOUT ROWID`,
+  // Numbers go on from the newest row, which therefore stays, emptied, when all have left: a counter of the
+  // database's own would be one more page in every commit.
+  `INSERT INTO telemetry (body) VALUES ('null');
+   CREATE TABLE telemetry_rows (seq INTEGER PRIMARY KEY, body TEXT NOT NULL);
+   INSERT INTO telemetry_rows SELECT seq, body FROM telemetry WHERE seq > 1 OR body <> 'null';
+   DROP TABLE telemetry;
+   ALTER TABLE telemetry_rows RENAME TO telemetry;`,
 ];
 
+/** The body of a row that has left: it says nothing, and is nothing in all that is added up. */
+const emptied = "'null'";
 /** Most kept while D1 is away: the oldest go first, for a measurement is not a record. */
 const maxBacklog = 10_000;
 /** How many more may stand before the oldest are dropped: looking costs as much as writing one. */
@@ -61,7 +70,10 @@ export class TelemetryLog {
   unshipped(limit: number, max_bytes = 64 * 1024): TelemetryView[] {
     let bytes = 0;
     return this.#sql
-      .all<{ seq: number; body: string }>("SELECT seq, body FROM telemetry ORDER BY seq LIMIT ?", limit)
+      .all<{ seq: number; body: string }>(
+        `SELECT seq, body FROM telemetry WHERE body <> ${emptied} ORDER BY seq LIMIT ?`,
+        limit,
+      )
       .filter(({ body }, at) => {
         bytes += byteLength(body);
         return at === 0 || bytes <= max_bytes;
@@ -72,7 +84,7 @@ export class TelemetryLog {
     this.#remove(up_to_seq);
   }
   backlog(): number {
-    return this.#sql.one<{ n: number }>("SELECT count(*) AS n FROM telemetry")?.n ?? 0;
+    return this.#sql.one<{ n: number }>(`SELECT count(*) AS n FROM telemetry WHERE body <> ${emptied}`)?.n ?? 0;
   }
   /** What all measurements of this object ever made add up to, those still on their way included. */
   totals(): TelemetryTotal[] {
@@ -84,13 +96,14 @@ export class TelemetryLog {
   }
 
   #remove(up_to_seq: number): void {
-    const any = "SELECT 1 AS found FROM telemetry WHERE seq <= ? LIMIT 1";
+    const any = `SELECT 1 AS found FROM telemetry WHERE seq <= ? AND body <> ${emptied} LIMIT 1`;
     if (up_to_seq <= 0 || this.#sql.one(any, up_to_seq) === null) return;
     this.#sql.run(
       `INSERT INTO telemetry_totals (event_name, queue_name, bucket, count, sum) ${addUp}
          ON CONFLICT (event_name, queue_name, bucket) DO UPDATE SET count = count + excluded.count, sum = sum + excluded.sum`,
       up_to_seq,
     );
-    this.#sql.run("DELETE FROM telemetry WHERE seq <= ?", up_to_seq);
+    this.#sql.run("DELETE FROM telemetry WHERE seq <= ? AND seq < (SELECT max(seq) FROM telemetry)", up_to_seq);
+    this.#sql.run(`UPDATE telemetry SET body = ${emptied} WHERE seq <= ?`, up_to_seq);
   }
 }

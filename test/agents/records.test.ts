@@ -176,6 +176,17 @@ describe("what measurements add up to", () => {
     expect(counts(telemetry)).toEqual([...all, ["queue_wait_ms", 13, 1, 2_000_000]]);
     expect(telemetry.backlog()).toBe(0);
   });
+  it("[TEL-7] numbers go on after everything has left, and the row that keeps them is never sent or counted", () => {
+    const { telemetry } = logs();
+    telemetry.append(object, [wait(1), wait(2)], 0);
+    telemetry.shipped(2);
+    expect(telemetry.unshipped(1)).toEqual([]);
+    expect(telemetry.backlog()).toBe(0);
+    telemetry.append(object, [wait(3)], 0);
+    expect(telemetry.unshipped(1).map(({ seq }) => seq)).toEqual([3]);
+    expect(telemetry.backlog()).toBe(1);
+    expect(counts(telemetry).reduce((sum, [, , count]) => sum + Number(count), 0)).toBe(3);
+  });
   it("[TEL-4] what is dropped while D1 is away is counted all the same", () => {
     const { sql, telemetry } = logs();
     for (let n = 0; n < 12; n++) sql.transaction(() => telemetry.append(object, Array(1_000).fill(wait(1)), n));
