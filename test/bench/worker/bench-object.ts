@@ -103,7 +103,7 @@ export class BenchObject extends DurableObject<BenchEnv> {
     this.#queue.enqueueAll(messagesOf(series, count));
   }
   async backOff({ count }: { count: number }): Promise<void> {
-    for (let at = 0; at < count; at++) if (!this.#queue.backOff()) throw new Error("nothing to give back");
+    this.#queue.backOff(count);
   }
   /** Each its own transaction. */
   async leases({ count, sync }: { count: number; sync: boolean }): Promise<void> {

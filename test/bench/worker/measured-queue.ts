@@ -76,15 +76,15 @@ export class MeasuredQueue {
     const now = Date.now();
     this.#sql.transaction(() => this.#queue.requeueOwn(inbox, now));
   }
-  /** The next row is leased and given back at once, so that it backs off. */
-  backOff(): boolean {
+  /** The next rows are leased and given back at once, so that they back off. */
+  backOff(count: number): void {
     const now = Date.now();
-    return this.#sql.transaction(() => {
-      const request = { holder, lease_id: newId(), lease_ms: 2 * hourMs, many: true };
-      const { lease } = this.#queue.lease(inbox, request, now);
-      // Given back an hour from now: the row must not come round while the others are measured.
-      if (lease !== null) this.#queue.nack(lease, "measured", 0.5, now + hourMs);
-      return lease !== null;
+    this.#sql.transaction(() => {
+      const request = { holder, lease_ids: Array.from({ length: count }, newId), lease_ms: 2 * hourMs };
+      const { leases } = this.#queue.leaseMany(inbox, request, count, now);
+      if (leases.length !== count) throw new Error("nothing to give back");
+      // Given back an hour from now: the rows must not come round while the others are measured.
+      for (const lease of leases) this.#queue.nack(lease, "measured", 0.5, now + hourMs);
     });
   }
 
