@@ -104,14 +104,27 @@ async function inCopies<T>(items: readonly T[], jobs: number, work: (folder: str
   await Promise.all(Array.from({ length: Math.min(jobs, items.length) }, worker));
 }
 
+const usage = "npm run test:planted -- [--only ID]... [--jobs N] [--json]";
+/** Null for what nobody can mean. */
+function flagsOf(args: readonly string[]) {
+  const options = {
+    only: { type: "string", multiple: true },
+    jobs: { type: "string", default: "2" },
+    json: { type: "boolean", default: false },
+  } as const;
+  try {
+    return parseArgs({ args: [...args], options }).values;
+  } catch {
+    return null;
+  }
+}
+
 async function main(): Promise<number> {
-  const { values } = parseArgs({
-    options: {
-      only: { type: "string", multiple: true },
-      jobs: { type: "string", default: "2" },
-      json: { type: "boolean", default: false },
-    },
-  });
+  const values = flagsOf(process.argv.slice(2));
+  if (values === null) {
+    console.error(usage);
+    return 2;
+  }
   const chosen = plants.filter((plant) => values.only === undefined || values.only.includes(plant.id));
   const say = (line: string): void => (values.json ? console.error(line) : console.log(line));
   const problems = problemsOf(plants, (file) => readText(inProject(file)));
