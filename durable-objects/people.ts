@@ -141,6 +141,17 @@ export class People {
     return found === null ? refused : ok(found);
   }
 
+  /** The token that a session came of, or the credential itself: what is revoked when somebody is to lose their say. */
+  rootOf(credential_id: string): string {
+    const row = this.#sql.one<{ parent: string | null }>("SELECT parent FROM credentials WHERE id = ?", credential_id);
+    return row?.parent ?? credential_id;
+  }
+  /** Whether it was taken back. One that only ended, or that nobody knows any more, was not. */
+  isRevoked(credential_id: string): boolean {
+    const sql = "SELECT 1 AS found FROM credentials WHERE id = ? AND revoked_at IS NOT NULL";
+    return this.#sql.one(sql, credential_id) !== null;
+  }
+
   /** Turns a sign-in ticket into a session of the person who made it. */
   openSession(
     scope_id: string,

@@ -11,6 +11,7 @@ import type { Bindings } from "../src/env.ts";
 import type { RuntimeDoor } from "../src/http/doors.ts";
 import type { Answer, RemoteRuntime } from "./remote.ts";
 import { openParts, type RuntimeParts } from "./runtime/parts.ts";
+import { followDefaults } from "./runtime/policies.ts";
 import type { Confirmed } from "./shipping.ts";
 import { durableSql } from "./sql.ts";
 
@@ -34,6 +35,7 @@ export class RuntimeObject extends DurableObject<Bindings> implements RuntimeDoo
     this.#parts.scope.commit((tx) => {
       tx.stores.outbox.resendAll(now);
       tx.facts(tx.stores.queue.requeueOwn("runtime_queue", now, () => true));
+      followDefaults(tx, this.#parts.scope.policies);
     });
     this.ctx.blockConcurrencyWhile(() => this.#parts.pulse.arm(now));
   }
@@ -81,6 +83,21 @@ export class RuntimeObject extends DurableObject<Bindings> implements RuntimeDoo
   }
   decide(...asked: Asked<"decide">) {
     return this.#parts.decisions.decide(...asked);
+  }
+  approvalTokens(...asked: Asked<"approvalTokens">) {
+    return this.#parts.tokens.approvalTokens(...asked);
+  }
+  standingApprovals(...asked: Asked<"standingApprovals">) {
+    return this.#parts.standing.standingApprovals(...asked);
+  }
+  standingApproval(...asked: Asked<"standingApproval">) {
+    return this.#parts.standing.standingApproval(...asked);
+  }
+  addStandingApproval(...asked: Asked<"addStandingApproval">) {
+    return this.#parts.standing.addStandingApproval(...asked);
+  }
+  revokeStandingApproval(...asked: Asked<"revokeStandingApproval">) {
+    return this.#parts.standing.revokeStandingApproval(...asked);
   }
   repos() {
     return this.#parts.people.repos();
@@ -152,7 +169,19 @@ export class RuntimeObject extends DurableObject<Bindings> implements RuntimeDoo
     return this.#parts.shown.attemptAgent(...asked);
   }
   policy() {
-    return this.#parts.shown.policy();
+    return this.#parts.policy.policy();
+  }
+  policyVersions(...asked: Asked<"policyVersions">) {
+    return this.#parts.policy.policyVersions(...asked);
+  }
+  policyVersion(...asked: Asked<"policyVersion">) {
+    return this.#parts.policy.policyVersion(...asked);
+  }
+  changePolicy(...asked: Asked<"changePolicy">) {
+    return this.#parts.policy.changePolicy(...asked);
+  }
+  recordedCalls(...asked: Asked<"recordedCalls">) {
+    return this.#parts.policy.recordedCalls(...asked);
   }
   events(...asked: Asked<"events">) {
     return this.#parts.feed.events(...asked);
@@ -235,10 +264,11 @@ export class RuntimeObject extends DurableObject<Bindings> implements RuntimeDoo
 
   /** Each part by itself: one that meets a bug keeps none of the others from its work. */
   override async alarm(): Promise<void> {
-    const { mailroom, crew, records, pulse } = this.#parts;
+    const { mailroom, decisions, crew, records, pulse } = this.#parts;
     this.#working = true;
     const parts: (() => unknown)[] = [
       () => mailroom.expire(Date.now()),
+      () => decisions.expire(Date.now()),
       () => crew.supervise(),
       () => crew.start(Date.now()),
       () => mailroom.work(),

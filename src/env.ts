@@ -9,7 +9,7 @@ import type { RuntimeObject } from "../durable-objects/runtime-object.ts";
 import { blobArtifacts } from "./adapters/blobs.ts";
 import { HostSandboxes } from "./adapters/host-sandboxes.ts";
 import { Records } from "./adapters/records.ts";
-import { createSigner, type KeySigner, signingKeys } from "./adapters/signer.ts";
+import { createSigner, type KeySigner, readSigningKeys } from "./adapters/signer.ts";
 import { type Artifacts, type Sandboxes, SandboxFailure } from "./agents/ports.ts";
 import type { Sent } from "./domain/posted.ts";
 import type { RecordsBatch } from "./domain/records.ts";
@@ -78,9 +78,7 @@ function build(bindings: Bindings): World {
     sandboxes: host === null ? absentSandboxes() : new HostSandboxes(host),
     artifacts: blobArtifacts(bindings.BLOBS),
     records: new Records(bindings.DB),
-    signer:
-      signerOf(bindings.SIGNING_KEYS) ??
-      lacks("SIGNING_KEYS", "Nothing can be approved, and the audit is not signed. Set the secret SIGNING_KEYS."),
+    signer: signerOf(bindings.SIGNING_KEYS, lacks),
     adminToken:
       bindings.COUNTERSIGN_ADMIN_TOKEN ||
       lacks("COUNTERSIGN_ADMIN_TOKEN", "No scope can be made. Set the secret COUNTERSIGN_ADMIN_TOKEN."),
@@ -92,13 +90,13 @@ function build(bindings: Bindings): World {
   };
 }
 
-function signerOf(text: string | undefined): KeySigner | null {
-  if (!text) return null;
-  try {
-    return createSigner(signingKeys.parse(JSON.parse(text)));
-  } catch {
-    return null;
-  }
+/** Keys that cannot be trusted are as good as none, and the reason is told: it names keys and holds none. */
+function signerOf(text: string | undefined, lacks: (name: string, detail: string) => null): KeySigner | null {
+  const without = "Nothing can be approved, what was approved before does not stand, and the audit is not signed.";
+  if (!text) return lacks("SIGNING_KEYS", `${without} Set the secret SIGNING_KEYS.`);
+  const read = readSigningKeys(text);
+  if (read.ok) return createSigner(read.keys);
+  return lacks("SIGNING_KEYS", `${without} The secret SIGNING_KEYS cannot be used: ${read.why}.`);
 }
 function keyOf(text: string | undefined): Uint8Array | null {
   const hex = hexKey.safeParse(text);

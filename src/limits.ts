@@ -78,10 +78,52 @@ export const limits = {
   planner_runs: 4,
   crew_runs: 1,
 
+  /** A policy as JSON. Its changes that one record lists, and the recorded calls that one replay reads, with their arguments. */
+  policy_bytes: 128 * 1024,
+  policy_changes_shown: 50,
+  replay_calls: 500,
+  replay_bytes: 4 * 1024 * 1024,
+  replay_argument_bytes: 2 * 1024,
+  /** One tool call: its arguments, the files they name, and the length of its id and of its tool's name. */
+  call_arguments_bytes: 1024 * 1024,
+  call_paths: 1_000,
+  call_name_chars: 200,
+  /** As long as Linux takes one; a longer path leads nowhere. */
+  path_chars: 4_096,
   asks_per_task: 50,
   asks_per_minute: 20,
   denied_again_ms: 60_000,
+  ask_minute_ms: 60_000,
+  /** A decision is prepared anew so often when others decided meanwhile; cards one alarm ends; when one that failed is tried again. */
+  decide_tries: 4,
+  expiries_at_once: 100,
+  expiry_retry_ms: 60_000,
+  /** Keys in one SIGNING_KEYS, which a deployment keeps as a secret of at most 5 KB; bytes of a published set. */
+  signing_keys: 20,
+  key_set_bytes: 64 * 1024,
+  /** What `token verify` reads at most, and how long it waits for public keys. */
+  token_file_bytes: 4 * 1024 * 1024,
+  token_file_tokens: 1_000,
+  token_keys_wait_ms: 30_000,
+  /** How long others may keep the public keys before they ask again. */
+  public_keys_kept_s: 300,
   token_ttl_ms: 30 * 86_400_000,
+  /** Standing approvals in force in a scope, times one may be used, how far ahead one may end. */
+  standing_active: 100,
+  standing_uses: 1_000,
+  standing_ahead_ms: 366 * 86_400_000,
+  /** What a day's budget counts; plans looked at in one flush, how often one is tried and after what waits; notes kept of it. */
+  standing_day_ms: 86_400_000,
+  standing_batch: 20,
+  standing_tries: 8,
+  standing_retry_ms: 5_000,
+  standing_notes: 5,
+  standing_uses_shown: 20,
+
+  /** Origins of a task's taint, and gates' remarks, that are kept and shown; and how much of a held text its card shows. */
+  taint_sources: 50,
+  gate_notes: 50,
+  gate_shown_characters: 16_000,
 
   request_body_bytes: 1024 * 1024,
   plan_bytes: 256 * 1024,

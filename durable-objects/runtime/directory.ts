@@ -1,9 +1,7 @@
 /** What the scope knows beside its tasks: its own name, its repositories, and its agents as they last reported. */
 import { z } from "zod";
 import { wordOf } from "../../src/domain/agent.ts";
-import { hashOf } from "../../src/domain/canonical.ts";
 import { partyOf } from "../../src/domain/message.ts";
-import { defaultPolicy, type Policy, policySchema } from "../../src/domain/policy.ts";
 import { ok, type Result, refuse } from "../../src/domain/refusal.ts";
 import { agentView, repoView } from "../../src/domain/view.ts";
 import type { AgentReport } from "../agent/self.ts";
@@ -18,6 +16,8 @@ export const directorySchema: readonly string[] = [
    CREATE TABLE policy (version INTEGER PRIMARY KEY, doc TEXT NOT NULL, at INTEGER NOT NULL);
    CREATE TABLE repos (url TEXT PRIMARY KEY, doc TEXT NOT NULL);
    CREATE TABLE agents (name TEXT PRIMARY KEY, version INTEGER NOT NULL, heard_move INTEGER NOT NULL, doc TEXT NOT NULL);`,
+  `ALTER TABLE policy ADD COLUMN changed_by TEXT;
+   ALTER TABLE policy ADD COLUMN reason TEXT;`,
 ];
 
 /** The agents a scope begins with. */
@@ -33,24 +33,12 @@ export class Directory {
     const row = this.#sql.one<{ doc: string }>("SELECT doc FROM scope");
     return row === null ? null : self.parse(JSON.parse(row.doc));
   }
-  init(given: { scope_id: string; name: string }, now: number): void {
+  init(given: { scope_id: string; name: string }): void {
     this.#sql.run(
       "INSERT OR IGNORE INTO scope (one, doc) VALUES (1, ?)",
       JSON.stringify({ scope_id: given.scope_id, name: given.name }),
     );
-    this.#sql.run(
-      "INSERT OR IGNORE INTO policy (version, doc, at) VALUES (1, ?, ?)",
-      JSON.stringify(defaultPolicy),
-      now,
-    );
     for (const name of firstAgents) this.addAgent(name);
-  }
-  policy(): { version: number; policy: Policy; policy_hash: string } {
-    const row = this.#sql.one<{ version: number; doc: string }>(
-      "SELECT version, doc FROM policy ORDER BY version DESC LIMIT 1",
-    );
-    const policy = row === null ? defaultPolicy : policySchema.parse(JSON.parse(row.doc));
-    return { version: row?.version ?? 0, policy, policy_hash: hashOf(policy) };
   }
 
   repos(): RepoView[] {

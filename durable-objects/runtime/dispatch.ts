@@ -6,6 +6,7 @@ import { blockedBy, readyItems } from "../../src/domain/plan-order.ts";
 import { type ExecutionOrder, sandboxId } from "../../src/domain/result.ts";
 import { limits } from "../../src/limits.ts";
 import type { AttemptRow, ItemRow, PlanRow, TaskRow } from "./rows.ts";
+import { readRepository } from "./taints.ts";
 import { isOver, type Tx } from "./tx.ts";
 
 export function approvedPlan(tx: Tx, task: TaskRow): PlanRow | null {
@@ -69,6 +70,7 @@ export function newAttempt(tx: Tx, task: TaskRow, plan: PlanRow, item: ItemRow):
     gate_passed: false,
     beat_at: 0,
     asked_at: null,
+    after_step: null,
   });
   const counted = tx.rows.items.put({ ...item, attempts: number, state: "slung" });
   request(tx, task, plan, counted, attempt);
@@ -90,7 +92,8 @@ export function resumeAttempt(tx: Tx, task: TaskRow, plan: PlanRow, item: ItemRo
   );
 }
 
-function request(tx: Tx, task: TaskRow, plan: PlanRow, item: ItemRow, attempt: AttemptRow): void {
+function request(tx: Tx, asked: TaskRow, plan: PlanRow, item: ItemRow, attempt: AttemptRow): void {
+  const task = readRepository(tx, asked, attempt.baseline);
   const { scope_id } = tx.scope;
   const tried = tx.rows.attempts.ofTask(task.id).filter((other) => other.work_item_id === item.id);
   const clear = tried.flatMap((other) => sandboxesOf(scope_id, other, attempt));

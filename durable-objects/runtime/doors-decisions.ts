@@ -1,9 +1,16 @@
 /** Approvals as people meet them: listed, read, decided. What is signed is signed before the transaction. [DEC-*] */
 import { mayDecide } from "../../src/domain/approval.ts";
+import { hasExpired } from "../../src/domain/deciding.ts";
+import type { ApprovalRules } from "../../src/domain/policy-approvals.ts";
 import { ok, type Refusal, type Result, refuse } from "../../src/domain/refusal.ts";
 import type { ApprovalView, Caller, Decision, Page } from "../../src/domain/view.ts";
 import type { PageQuery, RuntimeDoor } from "../../src/http/doors.ts";
-import { type Prepared, takeDecision } from "./decisions.ts";
+import { limits } from "../../src/limits.ts";
+import { takeDecision } from "./decisions.ts";
+import { expiredBy, nextExpiry } from "./due-cards.ts";
+import { expire } from "./expiry.ts";
+import { prepare } from "./preparing.ts";
+import type { ApprovalRow } from "./rows.ts";
 import type { Scope } from "./scope.ts";
 import type { Signatures } from "./signatures.ts";
 import { approvalViewOf } from "./views.ts";
@@ -12,12 +19,12 @@ const noSigner: Refusal = {
   code: "unavailable",
   detail: "This deployment has no SIGNING_KEYS, so nothing can be approved. Set the secret.",
 };
-const none: ReadonlyMap<string, string> = new Map();
 
 export class DecisionDoor implements Pick<RuntimeDoor, "approvals" | "approval" | "decide"> {
   readonly #scope: Scope;
   readonly #signatures: Signatures;
   readonly #after: () => Promise<void>;
+  #notBefore = 0;
   constructor(scope: Scope, signatures: Signatures, after: () => Promise<void>) {
     this.#scope = scope;
     this.#signatures = signatures;
@@ -26,29 +33,63 @@ export class DecisionDoor implements Pick<RuntimeDoor, "approvals" | "approval" 
 
   async approvals(_caller: Caller, query: PageQuery & { status: string | null }): Promise<Result<Page<ApprovalView>>> {
     const page = this.#scope.stores.rows.approvals.page(query.status, query.limit, query.cursor);
-    return ok({ items: page.items.map(approvalViewOf), next_cursor: page.next_cursor });
+    const rules = this.#rules();
+    return ok({ items: page.items.map((card) => this.#shown(card, rules)), next_cursor: page.next_cursor });
   }
   async approval(_caller: Caller, approval_id: string): Promise<Result<ApprovalView>> {
     const card = this.#scope.stores.rows.approvals.get(approval_id);
-    return card === null ? noCard(approval_id) : ok(approvalViewOf(card));
+    return card === null ? noCard(approval_id) : ok(this.#shown(card, this.#rules()));
   }
   async decide(caller: Caller, approval_id: string, decision: Decision): Promise<Result<ApprovalView>> {
     if (!mayDecide(caller)) return refuse("forbidden", "Deciding needs the role approver.");
+    if (decision.decision === "approve" && !this.#signatures.canSign()) return { ok: false, refusal: noSigner };
+    for (let tried = 0; tried < limits.decide_tries; tried++) {
+      const done = await this.#decideOnce(caller, approval_id, decision);
+      if (done === "again") continue;
+      await this.#after();
+      return done;
+    }
+    return refuse("unavailable", "Others decided about this card at the same time. Read it again, then decide.");
+  }
+  async #decideOnce(caller: Caller, approval_id: string, decision: Decision): Promise<Result<ApprovalView> | "again"> {
     const seen = this.#scope.stores.rows.approvals.get(approval_id);
     if (seen === null) return noCard(approval_id);
-    const approves = decision.decision === "approve";
-    if (approves && !this.#signatures.canSign()) return { ok: false, refusal: noSigner };
-    const issued = approves && seen.status === "pending" ? await this.#signatures.issueFor(caller, seen) : none;
-    const known = await this.#signatures.ofTask(seen.task_id);
-    const prepared: Prepared = { issued, verified: new Set([...known, ...issued.values()]) };
-    const done = this.#scope.commit((tx) => {
+    const prepared = await prepare(this.#scope, this.#signatures, { caller, card: seen, decision });
+    return this.#scope.commit((tx) => {
       const card = tx.rows.approvals.get(approval_id);
       if (card === null) return noCard(approval_id);
       const decided = takeDecision(tx, caller, card, decision, prepared);
-      return decided.ok ? ok(approvalViewOf(decided.value)) : decided;
+      if (decided === "again" || !decided.ok) return decided;
+      return ok(approvalViewOf(tx.rows, tx.scope.policy.approvals, decided.value));
     });
-    await this.#after();
-    return done;
+  }
+
+  /** Cards whose time is over, each in a commit of its own: one that cannot end keeps none of the others waiting. */
+  async expire(now: number): Promise<void> {
+    for (const id of expiredBy(this.#scope.sql, now, limits.expiries_at_once))
+      try {
+        const { task_id } = this.#scope.stores.rows.approvals.get(id) ?? { task_id: "" };
+        const verified = await this.#signatures.ofTask(task_id);
+        this.#scope.commit((tx) => {
+          const card = tx.rows.approvals.get(id);
+          if (card !== null && hasExpired(card, tx.now)) expire(tx, card, verified);
+        });
+      } catch (error) {
+        console.error(`${id}: the card could not expire; it is tried again`, error);
+        this.#notBefore = now + limits.expiry_retry_ms;
+      }
+  }
+  /** A card that cannot end is tried again later, and rings no alarm until then. */
+  nextDueAt(): number | null {
+    const next = nextExpiry(this.#scope.sql);
+    return next === null ? null : Math.max(next, this.#notBefore);
+  }
+
+  #rules(): ApprovalRules {
+    return this.#scope.policies.inForce().policy.approvals;
+  }
+  #shown(card: ApprovalRow, rules: ApprovalRules): ApprovalView {
+    return approvalViewOf(this.#scope.stores.rows, rules, card);
   }
 }
 

@@ -7,6 +7,7 @@ import { limits } from "../../src/limits.ts";
 import type { Letter, LetterStanding, Shelf } from "../letters.ts";
 import { detailedQueue, moveQueue, shownQueue } from "../queue-shown.ts";
 import type { QueueMoved, RemoteAgent } from "../remote.ts";
+import { askAll } from "./ask-all.ts";
 import { ownHolder } from "./dead-letters.ts";
 import type { Scope } from "./scope.ts";
 import { type Found, sendAgain } from "./send-again.ts";
@@ -41,11 +42,10 @@ export class QueuesDoor implements Door {
     this.#after = after;
   }
 
-  async queues(caller: Caller): Promise<Result<QueueView[]>> {
-    const inboxes = await Promise.all(
-      this.#scope.directory.agents().map(({ name }) => this.#agent(name).queueView(caller.scope_id)),
-    );
-    return ok([...own.map((shelf) => shownQueue(this.#scope.stores, shelf)), ...inboxes]);
+  async queues(caller: Caller): Promise<Result<{ queues: QueueView[]; silent: string[] }>> {
+    const names = this.#scope.directory.agents().map(({ name }) => name);
+    const { answers, silent } = await askAll(names, this.#agent, (agent) => agent.queueView(caller.scope_id));
+    return ok({ queues: [...own.map((shelf) => shownQueue(this.#scope.stores, shelf)), ...answers], silent });
   }
   async queueDetail(_caller: Caller, name: string): Promise<Result<QueueDetail>> {
     const held = this.#held(name);

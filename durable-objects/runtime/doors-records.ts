@@ -6,9 +6,9 @@ import type { ObjectFigures } from "../../src/domain/metrics.ts";
 import { ok, type Result } from "../../src/domain/refusal.ts";
 import type { Caller } from "../../src/domain/view.ts";
 import type { ChainEnds, RuntimeDoor } from "../../src/http/doors.ts";
-import { limits } from "../../src/limits.ts";
 import type { ChainEnd } from "../audit-log.ts";
 import type { RemoteAgent } from "../remote.ts";
+import { askAll } from "./ask-all.ts";
 import type { Scope } from "./scope.ts";
 import type { Signer } from "./tokens.ts";
 
@@ -93,21 +93,11 @@ export class RecordsDoor implements Door {
     const all = [this.#scope.stores.audit.end(), ...answers];
     return { answers: all.filter((end) => end !== null), silent };
   }
-  async #all<T>(ask: (agent: RemoteAgent) => Promise<T>): Promise<{ answers: T[]; silent: string[] }> {
-    const names = this.#scope.directory.agents().map(({ name }) => name);
-    const asked = await Promise.allSettled(names.map((name) => inTime(ask(this.#agent(name)))));
-    return {
-      answers: asked.flatMap((one) => (one.status === "fulfilled" ? [one.value] : [])),
-      silent: names.filter((_, at) => asked[at]?.status === "rejected"),
-    };
+  #all<T>(ask: (agent: RemoteAgent) => Promise<T>): Promise<{ answers: T[]; silent: string[] }> {
+    return askAll(
+      this.#scope.directory.agents().map(({ name }) => name),
+      this.#agent,
+      ask,
+    );
   }
-}
-
-/** An agent that answers late did not answer: the alarm waits for nobody for long. */
-function inTime<T>(answer: Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout>;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error("no answer in time")), limits.records_answer_ms);
-  });
-  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }

@@ -1,4 +1,4 @@
-/** What is shown of the scope's machinery: agents, attempts, the policy in force. Nothing changes here. [RTO-*] */
+/** What is shown of the scope's machinery: agents and attempts. Nothing changes here. [RTO-*] */
 import { ok, type Result, refuse } from "../../src/domain/refusal.ts";
 import type { Caller } from "../../src/domain/view.ts";
 import type { AgentView, RuntimeDoor } from "../../src/http/doors.ts";
@@ -6,7 +6,7 @@ import type { Move } from "../agent/self.ts";
 import type { RemoteAgent } from "../remote.ts";
 import type { Scope } from "./scope.ts";
 
-type Door = Pick<RuntimeDoor, "agents" | "agent" | "agentTransitions" | "attemptAgent" | "policy">;
+type Door = Pick<RuntimeDoor, "agents" | "agent" | "agentTransitions" | "attemptAgent">;
 
 export class ShownDoor implements Door {
   readonly #scope: Scope;
@@ -32,8 +32,5 @@ export class ShownDoor implements Door {
     return agent === null
       ? refuse("attempt_not_found", "There is no attempt with this id that has started.")
       : ok({ agent });
-  }
-  async policy(): Promise<Result<{ version: number; policy_hash: string; policy: unknown }>> {
-    return ok(this.#scope.directory.policy());
   }
 }

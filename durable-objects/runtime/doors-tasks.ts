@@ -6,7 +6,7 @@ import type { Created, Idempotency, PageQuery, RuntimeDoor } from "../../src/htt
 import { newId } from "../random.ts";
 import { unknownEffects } from "./open-calls.ts";
 import type { Scope } from "./scope.ts";
-import { cancelTask, createTask, userMessage } from "./tasks.ts";
+import { cancelTask, createTask, followUp } from "./tasks.ts";
 import { taskSummaryOf, taskViewOf } from "./views.ts";
 
 type Door = Pick<
@@ -35,18 +35,18 @@ export class TaskDoor implements Door {
         return refuse("idempotency_mismatch", "This Idempotency-Key was used for another body. Use a new key.");
       // The answer of the same key is what this method stored below.
       if (before?.found === "replay") return ok({ body: before.body as TaskView, replay: true });
-      if (!this.#scope.directory.hasRepo(task.repo.url)) {
-        if (!register_repo)
-          return refuse("repo_not_registered", "Register this repository first: POST /api/repos, as an admin.");
+      const known = this.#scope.directory.hasRepo(task.repo.url);
+      if (!known && !register_repo)
+        return refuse("repo_not_registered", "Register this repository first: POST /api/repos, as an admin.");
+      const created = createTask(tx, caller, task, id);
+      if (!created.ok) return created;
+      if (!known)
         this.#scope.directory.addRepo({
           url: task.repo.url,
           default_ref: "HEAD",
           added_by: caller.subject,
           added_at: tx.at,
         });
-      }
-      const created = createTask(tx, caller, task, id);
-      if (!created.ok) return created;
       const body = taskViewOf(tx.rows, created.value);
       if (idempotency !== null) this.#scope.idempotency.store(idempotency, 202, body, tx.now);
       return ok({ body, replay: false });
@@ -105,10 +105,7 @@ export class TaskDoor implements Door {
       if (task === null) return noTask(task_id);
       if (isFinal(task.status))
         return refuse("not_in_this_state", `This task is already ${task.status}.`, { status: task.status });
-      tx.event("message", task, { actor: caller.subject, surfaces: ["stream"], detail: text });
-      return ok({
-        message_id: userMessage(tx, task, { cause, text, plan: null, more: { follow_up: true } }).message_id,
-      });
+      return followUp(tx, caller, task, { cause, text });
     });
     await this.#after();
     return done;

@@ -7,10 +7,11 @@ import { endAttempt } from "./ladder.ts";
 import type { ApprovalRow, AttemptRow, TaskRow } from "./rows.ts";
 import { isOpen, type Tx } from "./tx.ts";
 
-export function dropped(tx: Tx, task: TaskRow, card: ApprovalRow): void {
+/** `whose`: who let it go, before the name of the message. */
+export function dropped(tx: Tx, task: TaskRow, card: ApprovalRow, whose = "a person dropped its"): void {
   const stalled = card.message_kind === null ? "nothing" : stalls[card.message_kind];
   const what = (card.message_kind ?? "message").replaceAll("_", " ");
-  const reason = `a person dropped its ${what}, which could not be delivered`;
+  const reason = `${whose} ${what}, which could not be delivered`;
   const lost = stalled === "attempt" && task.publishing === null ? lostWith(tx, task, card) : [];
   for (const attempt of lost) {
     tx.callOff(attempt, reason);

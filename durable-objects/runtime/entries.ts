@@ -1,21 +1,18 @@
 /**
- * What a running attempt may do: claim, begin, call a tool, settle. Every entry checks the lease, the attempt and
- * the token as they are stored now. [ENT-*]
+ * How an attempt is entered: claimed and begun. Every entry checks the lease, the attempt and the token as they are
+ * stored now; what it calls then stands in `calls.ts`. [ENT-*]
  */
-import type { AttemptRef, Authorization, Entry, OpenCall, ToolCall } from "../../src/agents/bus.ts";
-import type { CallOutcome } from "../../src/agents/ports.ts";
-import type { JsonValue, Message } from "../../src/domain/message.ts";
-import { resolve } from "../../src/domain/policy.ts";
+import type { AttemptRef, Entry } from "../../src/agents/bus.ts";
+import type { Message } from "../../src/domain/message.ts";
 import { isFinal } from "../../src/domain/task.ts";
-import { checkStatement, readJws } from "../../src/domain/token.ts";
+import { tokenExpired } from "../../src/domain/token.ts";
 import { limits } from "../../src/limits.ts";
 import type { Lease } from "../durable-queue.ts";
-import type { CallRow } from "./call-rows.ts";
 import { endAttempt } from "./ladder.ts";
-import { findOut, settleCall } from "./open-calls.ts";
+import { renew } from "./renewal.ts";
 import { keepLease } from "./reports.ts";
 import type { AttemptRow, ItemRow, TaskRow } from "./rows.ts";
-import { callSubject, checkItem, type VerifiedTokens } from "./tokens.ts";
+import { checkItem, type VerifiedTokens } from "./tokens.ts";
 import { tooLate } from "./too-late.ts";
 import type { Tx } from "./tx.ts";
 
@@ -69,7 +66,7 @@ type Standing =
   | { readonly ok: false; readonly entry: Exclude<Entry, { answer: "go" }> };
 
 /** Whether the caller is still the one who runs this attempt. */
-function standing(tx: Tx, ref: AttemptRef): Standing {
+export function standing(tx: Tx, ref: AttemptRef): Standing {
   const stale = (reason: string): Standing => ({ ok: false, entry: { answer: "stale", reason } });
   const attempt = tx.rows.attempts.get(ref.attempt_id);
   const task = attempt === null ? null : tx.rows.tasks.get(attempt.task_id);
@@ -94,6 +91,11 @@ export function begin(tx: Tx, ref: AttemptRef, verified: VerifiedTokens): Entry 
   if (!stands.ok) return tooLate(tx, ref, "begin", stands.entry);
   const { task, item, attempt } = stands;
   const refused = checkItem(tx, attempt.entry === 0 ? "attempt_start" : "resume", task, item, verified);
+  const plan = refused === tokenExpired ? tx.rows.plans.get(item.plan_id) : null;
+  if (plan !== null) {
+    renew(tx, task, plan);
+    return { answer: "stale", reason: tokenExpired };
+  }
   const running: AttemptRow = {
     ...attempt,
     state: "running",
@@ -120,114 +122,4 @@ export function begin(tx: Tx, ref: AttemptRef, verified: VerifiedTokens): Entry 
   const touched = tx.touch(task);
   tx.status(touched, "running", { detail: item.spec.title, attempt: running });
   return { answer: "go" };
-}
-
-/** Resolves one tool call and records the answer. The same call asked again is answered the same. */
-export function authorize(tx: Tx, ref: AttemptRef, call: ToolCall, verified: VerifiedTokens): Authorization {
-  const stands = standing(tx, ref);
-  if (!stands.ok) return tooLate(tx, ref, `authorize ${call.call_id}`, stands.entry);
-  const { task, item, attempt } = stands;
-  const id = `${attempt.id}/${call.call_id}`;
-  const known = tx.rows.calls.get(id);
-  if (known !== null && (known.tool !== call.tool || known.arguments !== call.arguments))
-    return { answer: "refused", error_code: "gate_blocked", reason: "this call was asked before with other arguments" };
-  if (known !== null && ["settled", "refused", "void", "asking", "unknown"].includes(known.state))
-    return { answer: "refused", error_code: "gate_blocked", reason: `this call is ${known.state}` };
-  const refused = checkItem(tx, "tool_call", task, item, verified);
-  if (refused !== null) return { answer: "refused", error_code: "gate_blocked", reason: refused };
-  if (known?.state === "allowed") return spendAllowed(tx, task, known, call, verified);
-  if (known?.state === "intent") return { answer: "run" };
-  const resolution = resolve(
-    tx.scope.policy,
-    { tool: call.tool, args: argumentsOf(call) },
-    {
-      role: "crew",
-      taint: task.taint,
-      holds_secret: item.spec.allow.secrets.length > 0,
-      token: { allow: item.spec.allow, steps: item.spec.steps },
-    },
-  );
-  const state = resolution.decision === "run" ? "intent" : resolution.decision === "ask" ? "waiting" : "refused";
-  const row: CallRow = {
-    id,
-    task_id: task.id,
-    attempt_id: attempt.id,
-    call_id: call.call_id,
-    tool: call.tool,
-    arguments: call.arguments,
-    state,
-    rule: resolution.rule,
-    reason: resolution.reason,
-    kind: "tool_call",
-    tree: null,
-    grant: null,
-    outcome: null,
-    left_at: null,
-    answered: null,
-  };
-  tx.rows.calls.put(row);
-  const details = { attempt_id: attempt.id, call_id: call.call_id, tool: call.tool, rule: resolution.rule };
-  if (resolution.decision === "run") {
-    tx.audit("effect", task, { decision: "intent", reason: resolution.reason, details });
-    return { answer: "run" };
-  }
-  tx.audit("gate_block", task, {
-    actor: "gate_runner",
-    decision: resolution.decision,
-    reason: resolution.reason,
-    details,
-  });
-  if (resolution.decision === "ask") return { answer: "wait" };
-  return { answer: "refused", error_code: "gate_blocked", reason: `${resolution.rule}: ${resolution.reason}` };
-}
-
-/** A person allowed exactly this call in exactly this workspace: it runs once, or not at all. */
-function spendAllowed(tx: Tx, task: TaskRow, known: CallRow, call: ToolCall, verified: VerifiedTokens): Authorization {
-  const read = known.grant === null || !verified.has(known.grant.jws) ? null : readJws(known.grant.jws);
-  const reason =
-    read === null
-      ? "the approval's signature does not verify"
-      : checkStatement(
-          read.statement,
-          { scope: tx.scope.scope_id, task: task.id, subject: callSubject(known, call.tree ?? "") },
-          tx.now,
-        );
-  const details = {
-    attempt_id: known.attempt_id,
-    call_id: known.call_id,
-    tool: known.tool,
-    approval_id: known.grant?.approval_id ?? null,
-  };
-  tx.audit("check", task, { actor: "approval_engine", decision: reason === null ? "valid" : "void", reason, details });
-  if (reason === null && known.grant !== null) {
-    tx.rows.calls.put({ ...known, state: "intent", grant: { ...known.grant, life: "executed" } });
-    tx.audit("effect", task, { decision: "intent", reason: "a person allowed this call", details });
-    return { answer: "run" };
-  }
-  tx.rows.calls.put({ ...known, state: "waiting", grant: null, tree: null });
-  return { answer: "wait" };
-}
-
-function argumentsOf(call: ToolCall): JsonValue {
-  return JSON.parse(call.arguments);
-}
-
-/** How a call ended, by the holder that runs its attempt; anybody else's word changes nothing. */
-export function settle(tx: Tx, ref: AttemptRef, call_id: string, outcome: CallOutcome): void {
-  const call = tx.rows.calls.get(`${ref.attempt_id}/${call_id}`);
-  if (call === null) return;
-  const attempt = tx.rows.attempts.get(ref.attempt_id);
-  if (attempt !== null && runs(attempt, ref)) return settleCall(tx, call, outcome);
-  tooLate(tx, ref, `settle ${call_id}`, { reason: "the attempt has gone on without it" });
-}
-/** The same, from the sandbox itself: of a call whose attempt is over it is taken from any agent of the scope. */
-export function lookedUp(tx: Tx, ref: AttemptRef | null, about: OpenCall, outcome: CallOutcome): void {
-  const call = tx.rows.calls.get(`${about.attempt_id}/${about.call_id}`);
-  if (call?.state === "asking") findOut(tx, about, outcome);
-  else if (call?.state === "intent" && ref?.attempt_id === about.attempt_id) settle(tx, ref, about.call_id, outcome);
-}
-function runs(attempt: AttemptRow, ref: AttemptRef): boolean {
-  const { state, agent, entry, lease } = attempt;
-  const same = lease?.lease_id === ref.lease_id && lease.epoch === ref.epoch;
-  return state === "running" && agent === ref.agent && entry === ref.entry && same;
 }

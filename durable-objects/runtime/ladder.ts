@@ -10,7 +10,8 @@ import { limits } from "../../src/limits.ts";
 import { approvedPlan, newAttempt } from "./dispatch.ts";
 import { inWords, leaveOpen, openOfItem } from "./open-calls.ts";
 import { ask } from "./plans.ts";
-import type { AttemptRow, ItemRow, TaskRow } from "./rows.ts";
+import type { AttemptRow, ItemRow, PlanRow, TaskRow } from "./rows.ts";
+import { shownItem } from "./shown-item.ts";
 import type { Tx } from "./tx.ts";
 
 /** Ends an attempt that did not come to a merge, and takes the next rung. */
@@ -62,12 +63,13 @@ export function endAttempt(tx: Tx, task: TaskRow, attempt: AttemptRow, how: { en
     tx.touch(task);
     return;
   }
-  escalate(tx, task, told, ended, step.skipped, step.error_code ?? "tool_failure");
+  escalate(tx, task, plan, told, ended, step.skipped, step.error_code ?? "tool_failure");
 }
 
 function escalate(
   tx: Tx,
   task: TaskRow,
+  plan: PlanRow,
   item: ItemRow,
   attempt: AttemptRow,
   skipped: readonly string[],
@@ -84,6 +86,11 @@ function escalate(
       requested_by: "runtime",
     }),
     base_commit: attempt.baseline,
+    publishes: task.branch,
+    plan_hash: plan.plan_hash,
+    environment: plan.environment,
+    // One more attempt is signed for anew, so that neither a token's age nor its key's end stops what a person wants.
+    items: [shownItem(item)],
     facts: [...item.guidance, ...skipped, ...openOfItem(tx.rows, task.id, item.id).map(inWords)],
   };
   ask(tx, task, {

@@ -14,6 +14,7 @@ import { acceptVerification } from "./merging.ts";
 import { acceptResult } from "./outcomes.ts";
 import type { Scope } from "./scope.ts";
 import type { Signatures } from "./signatures.ts";
+import { takenIn } from "./taints.ts";
 import { acceptWords, observe } from "./tasks.ts";
 import type { VerifiedTokens } from "./tokens.ts";
 import type { Tx } from "./tx.ts";
@@ -84,7 +85,7 @@ export class Mailroom {
           // The lease lapsed while signatures were checked: whoever is given the message next takes it.
           if (!acked.ok) return;
           tx.facts(acked.value);
-          accept(tx, lease.message, verified);
+          accept(tx, takenIn(tx, lease.message), verified);
         });
       } catch (error) {
         console.error(`${lease.message.message_id}: the runtime could not take it`, error);

@@ -7,6 +7,7 @@ import { patchVerdict } from "../../src/domain/grant.ts";
 import type { Message } from "../../src/domain/message.ts";
 import { type ExecutionResult, executionResult } from "../../src/domain/result.ts";
 import type { Card } from "../../src/domain/view.ts";
+import { gateResult, type ResultGated, stoppedByGate } from "./gates.ts";
 import { endAttempt } from "./ladder.ts";
 import { verify } from "./merging.ts";
 import { ask } from "./plans.ts";
@@ -39,21 +40,29 @@ export function acceptResult(tx: Tx, message: Message, verified: VerifiedTokens)
   if (acked.ok) tx.facts(acked.value);
   const freed: AttemptRow = { ...attempt, lease: null };
   const about = { work_item_id: item.id, attempt_id: attempt.id, attempt_number: attempt.number };
+  const gated = gateResult(tx, task, freed, message);
+  if (gated.blocked && (result.end === "suspended" || result.success)) {
+    const end = { kind: "error", error_code: "gate_blocked", retryable: false } as const;
+    return endAttempt(tx, task, { ...freed, patch: result.patch }, { end, detail: stoppedByGate });
+  }
+  // Words that a gate holds up reach nobody: not the next attempt, not the Stream.
+  const detail = gated.blocked || gated.asks.length > 0 ? stoppedByGate : message.content;
   switch (result.end) {
     // Who calls an attempt off ends it here first, so one that its agent gave up by itself was lost.
     case "cancelled":
     case "crashed":
-      return endAttempt(tx, task, freed, { end: { kind: "crashed" }, detail: message.content });
+      return endAttempt(tx, task, freed, { end: { kind: "crashed" }, detail });
     case "suspended":
-      return suspend(tx, task, item, freed, result);
+      return suspend(tx, task, item, freed, result.suspension, gated);
     case "finished":
       if (result.success && result.patch !== null) {
         tx.event("task_execution_complete", task, {
           actor: message.sender,
-          detail: message.content,
+          detail,
           ...about,
         });
-        return holdToGrant(tx, task, item, { ...freed, patch: result.patch, detail: message.content }, verified);
+        const executed = { ...freed, patch: result.patch, detail: message.content };
+        return holdToGrant(tx, task, item, executed, verified, gated);
       }
       return endAttempt(
         tx,
@@ -65,24 +74,37 @@ export function acceptResult(tx: Tx, message: Message, verified: VerifiedTokens)
             error_code: message.error_code ?? "tool_failure",
             retryable: message.retryable ?? false,
           },
-          detail: message.content,
+          detail,
         },
       );
   }
 }
 
 /** What an attempt waits for while a person is asked about one call: a card bound to the workspace as it was stored. */
-function suspend(tx: Tx, task: TaskRow, item: ItemRow, attempt: AttemptRow, result: ExecutionResult): void {
-  const { suspension } = result;
+function suspend(
+  tx: Tx,
+  task: TaskRow,
+  item: ItemRow,
+  attempt: AttemptRow,
+  suspension: ExecutionResult["suspension"],
+  gated: ResultGated,
+): void {
   if (suspension === null)
     return endAttempt(tx, task, attempt, { end: { kind: "crashed" }, detail: "it stopped without saying why" });
-  tx.rows.attempts.put({ ...attempt, state: "suspended", suspension });
   const call = tx.rows.calls.get(`${attempt.id}/${suspension.call_id}`);
+  // Only what was told to wait may ask: not what ran, nor what is denied, nor other bytes than were judged.
+  const waits = call?.state === "waiting" && call.tool === suspension.tool && call.arguments === suspension.arguments;
+  if (!waits)
+    return endAttempt(tx, task, attempt, {
+      end: { kind: "crashed" },
+      detail: "it stopped for a call that does not wait",
+    });
+  tx.rows.attempts.put({ ...attempt, state: "suspended", suspension });
   const card: Card = {
     ...emptyCard({
       kind: "tool_call",
       title: cardTitle("tool_call", task, item.spec.title),
-      why: call?.reason ?? "This call is outside what the plan grants.",
+      why: call.reason,
       repo: task.repo,
       taint: task.taint,
       policy_hash: tx.scope.policy_hash,
@@ -93,12 +115,14 @@ function suspend(tx: Tx, task: TaskRow, item: ItemRow, attempt: AttemptRow, resu
     facts: [
       `Work item: ${item.spec.title}`,
       `Attempt ${attempt.number}, step ${suspension.step + 1} of ${item.spec.steps.length}`,
+      // Who allows the call has been asked this too.
+      ...gated.asks.map(inFacts),
     ],
   };
   ask(tx, task, {
     cause: `${attempt.id}/${attempt.entry}/${suspension.call_id}`,
     card,
-    rule: call?.rule ?? "ask",
+    rule: call.rule,
     work_item_id: item.id,
     attempt_id: attempt.id,
     call_id: suspension.call_id,
@@ -112,20 +136,44 @@ function suspend(tx: Tx, task: TaskRow, item: ItemRow, attempt: AttemptRow, resu
   tx.touch(task);
 }
 
-/** The patch may touch what the item was granted and nothing else, whatever command made it. */
-function holdToGrant(tx: Tx, task: TaskRow, item: ItemRow, attempt: AttemptRow, verified: VerifiedTokens): void {
+function inFacts({ gate, reason }: { readonly gate: string; readonly reason: string }): string {
+  return `The gate "${gate}" asks: ${reason}`;
+}
+
+/**
+ * The patch may touch what the item was granted and nothing else, whatever command made it; and what gates ask about
+ * the result is asked here, before anything is made of it.
+ */
+function holdToGrant(
+  tx: Tx,
+  task: TaskRow,
+  item: ItemRow,
+  attempt: AttemptRow,
+  verified: VerifiedTokens,
+  { asks }: ResultGated,
+): void {
   const verdict = patchVerdict(attempt.patch?.files ?? [], item.spec);
   const executed = tx.rows.attempts.put({ ...attempt, state: "executed" });
-  if (verdict.kind !== "outside") return verify(tx, task, item, executed, verified);
-  const facts = verdict.paths.map(({ path, why }) => `${path}: ${why}`);
-  const reason = `The result touches what the plan does not grant: ${facts.join("; ")}`;
-  const about = { attempt_id: attempt.id, paths: verdict.paths.map(({ path }) => path) };
-  tx.audit("gate_block", task, { actor: "gate_runner", decision: "blocked", reason, details: about });
+  const outside = verdict.kind === "outside" ? verdict.paths : [];
+  const [first] = asks;
+  if (outside.length === 0 && first === undefined) return verify(tx, task, item, executed, verified);
+  const beyond = outside.map(({ path, why }) => `${path}: ${why}`);
+  const facts = [...beyond, ...asks.map(inFacts)];
+  const reason =
+    outside.length > 0 ? `The result touches what the plan does not grant: ${beyond.join("; ")}` : stoppedByGate;
+  const about = { attempt_id: attempt.id, paths: outside.map(({ path }) => path), gates: asks.map(({ gate }) => gate) };
+  tx.audit("gate_block", task, {
+    actor: "gate_runner",
+    decision: outside.length > 0 ? "blocked" : "ask",
+    reason: outside.length > 0 ? reason : facts.join("; "),
+    details: about,
+  });
+  const what = outside.length > 0 ? "The result touches files that the plan does not grant" : (facts[0] ?? "");
   const card: Card = {
     ...emptyCard({
       kind: "gate",
       title: cardTitle("gate", task, item.spec.title),
-      why: "The result touches files that the plan does not grant. Approve to let this one result pass to verification.",
+      why: `${what}. Approve to let this one result pass to verification.`,
       repo: task.repo,
       taint: task.taint,
       policy_hash: tx.scope.policy_hash,
@@ -142,7 +190,7 @@ function holdToGrant(tx: Tx, task: TaskRow, item: ItemRow, attempt: AttemptRow, 
   ask(tx, task, {
     cause: `${attempt.id}/gate`,
     card,
-    rule: "patch_held_to_grant",
+    rule: first === undefined || outside.length > 0 ? "patch_held_to_grant" : `gate:${first.gate}`,
     work_item_id: item.id,
     attempt_id: attempt.id,
   });

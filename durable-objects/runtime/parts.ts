@@ -8,15 +8,19 @@ import { Crew } from "./crew.ts";
 import { AgentsDoor } from "./doors-agents.ts";
 import { DecisionDoor } from "./doors-decisions.ts";
 import { PeopleDoor } from "./doors-people.ts";
+import { PolicyDoor } from "./doors-policy.ts";
 import { QueuesDoor } from "./doors-queues.ts";
 import { RecordsDoor } from "./doors-records.ts";
 import { ShownDoor } from "./doors-shown.ts";
+import { StandingDoor } from "./doors-standing.ts";
 import { TaskDoor } from "./doors-tasks.ts";
+import { TokensDoor } from "./doors-tokens.ts";
 import { Feed } from "./feed.ts";
 import { Mailroom } from "./mailroom.ts";
 import { Pulse } from "./pulse.ts";
 import { Scope } from "./scope.ts";
 import { Signatures } from "./signatures.ts";
+import { StandingUses } from "./standing-use.ts";
 
 export interface RuntimeParts {
   readonly scope: Scope;
@@ -27,9 +31,12 @@ export interface RuntimeParts {
   readonly mailroom: Mailroom;
   readonly tasks: TaskDoor;
   readonly decisions: DecisionDoor;
+  readonly standing: StandingDoor;
+  readonly tokens: TokensDoor;
   readonly people: PeopleDoor;
   readonly shown: ShownDoor;
   readonly queues: QueuesDoor;
+  readonly policy: PolicyDoor;
   readonly records: RecordsDoor;
   readonly agents: AgentsDoor;
   mail(): Post;
@@ -46,11 +53,17 @@ export function openParts(ctx: DurableObjectState, sql: Sql, bindings: Bindings)
   };
   const agent = (name: string): RemoteAgent => agentOf(bindings, scope.self().scope_id, name);
   const sockets = new EventSockets(ctx, stores.events, (id) => scope.people.isLive(id, Date.now()));
-  const signatures = new Signatures(stores.rows, () => worldOf(bindings).signer);
+  const signatures = new Signatures(stores.rows, {
+    signer: () => worldOf(bindings).signer,
+    policyHash: () => scope.policies.inForce().view.policy_hash,
+  });
   const crew = new Crew(scope, agent);
   const feed = new Feed(stores.events, sockets);
   const records = new RecordsDoor(scope, agent, () => worldOf(bindings).signer);
-  const pulse = new Pulse(scope, { feed, crew, mail, records, setAlarm: (at) => ctx.storage.setAlarm(at) });
+  const decisions = new DecisionDoor(scope, signatures, () => pulse.after());
+  const standing = new StandingUses(scope, signatures);
+  const setAlarm = (at: number) => ctx.storage.setAlarm(at);
+  const pulse = new Pulse(scope, { feed, crew, mail, records, decisions, standing, setAlarm });
   const after = () => pulse.after();
   const closeSockets = async (credentials: readonly string[]) => {
     sockets.close(credentials);
@@ -64,10 +77,13 @@ export function openParts(ctx: DurableObjectState, sql: Sql, bindings: Bindings)
     pulse,
     mailroom: new Mailroom(scope, signatures, after),
     tasks: new TaskDoor(scope, after),
-    decisions: new DecisionDoor(scope, signatures, after),
+    decisions,
+    standing: new StandingDoor(scope, after),
+    tokens: new TokensDoor(scope, signatures),
     people: new PeopleDoor(scope, { after, closeSockets }),
     shown: new ShownDoor(scope, agent),
     queues: new QueuesDoor(scope, agent, after),
+    policy: new PolicyDoor(scope, after),
     records,
     agents: new AgentsDoor(scope, { signatures, feed, after }),
     mail,

@@ -4,16 +4,19 @@
 
 import { cardTitle, emptyCard } from "../../src/domain/approval.ts";
 import { sha256Hex } from "../../src/domain/canonical.ts";
+import { expiryOf } from "../../src/domain/deciding.ts";
 import { derivedId } from "../../src/domain/ids.ts";
 import type { Message } from "../../src/domain/message.ts";
 import { planResult } from "../../src/domain/payloads.ts";
 import { type Plan, parsePlan } from "../../src/domain/plan.ts";
 import { remarksOn } from "../../src/domain/plan-remarks.ts";
 import { runnerProblems } from "../../src/domain/plan-runners.ts";
+import { keepTaint } from "../../src/domain/taint.ts";
 import { isFinal } from "../../src/domain/task.ts";
 import { contentHash } from "../../src/domain/token.ts";
 import type { Card } from "../../src/domain/view.ts";
 import type { ApprovalRow, ItemRow, PlanRow, TaskRow } from "./rows.ts";
+import { shownItem } from "./shown-item.ts";
 import { itemSubject } from "./tokens.ts";
 import type { Tx } from "./tx.ts";
 
@@ -46,8 +49,9 @@ export function storePlan(
   const { rows } = tx;
   const earlier = rows.plans.ofTask(task.id);
   for (const plan of earlier) if (plan.status === "in_review") rows.plans.put({ ...plan, status: "superseded" });
+  // What a person said is not over because a plan came.
   for (const card of rows.approvals.ofTask(task.id))
-    if (card.status === "pending") tx.supersede(card, "a newer plan came");
+    if (card.status === "pending" && rows.held.get(card.id) === null) tx.supersede(card, "a newer plan came");
 
   const { plan } = given;
   const id = `p${derivedId(given.cause, "plan", 0).slice(0, 15)}`;
@@ -87,12 +91,13 @@ export function storePlan(
     return rows.items.put({ ...item, item_hash: subject.type === "work_item" ? subject.item_hash : "" });
   });
   tx.event("plan_ready", task, { surfaces: ["review"], detail: plan.title, plan_id: id, version: stored.version });
-  ask(tx, routed, {
+  const card = ask(tx, routed, {
     cause: given.cause,
     card: planCard(tx, routed, stored, plan, items),
     rule: "plans are approved by a person",
     plan_id: id,
   });
+  tx.stores.standing.consider(card.id, tx.now);
   tx.touch(routed);
 }
 
@@ -138,24 +143,7 @@ function planCard(tx: Tx, task: TaskRow, stored: PlanRow, plan: Plan, items: rea
     publishes: task.branch,
     plan_hash: stored.plan_hash,
     environment: stored.environment,
-    items: items.map(({ spec, item_hash }) => ({
-      id: spec.id,
-      item_hash,
-      title: spec.title,
-      runner: spec.runner,
-      depends_on: [...spec.depends_on],
-      grants: {
-        tools: [...spec.allow.tools],
-        paths: [...spec.allow.paths],
-        commands: [...spec.allow.commands],
-        hosts: [...spec.allow.hosts],
-        secrets: [...spec.allow.secrets],
-      },
-      protect: [...spec.protect],
-      verify: spec.verify === "none" ? [] : spec.verify.map((check) => [...check.run]),
-      steps: [...spec.steps],
-      max_attempts: spec.max_attempts,
-    })),
+    items: items.map(shownItem),
     facts: remarksOn(plan, tx.scope.policy, task.taint),
     budget: plan.budget,
   };
@@ -172,7 +160,8 @@ export function ask(
     >
   >,
 ): ApprovalRow {
-  const { card } = asked;
+  const stored = tx.rows.tasks.get(task.id) ?? task;
+  const card = keepTaint(stored, { ...asked.card, taint_sources: asked.card.taint_sources ?? [] });
   const id = `a${derivedId(asked.cause, `card:${card.kind}`, 0).slice(0, 15)}`;
   const known = tx.rows.approvals.get(id);
   if (known !== null) return known;
@@ -190,6 +179,9 @@ export function ask(
     content_hash: contentHash(card),
     rule: asked.rule,
     decisions: [],
+    // Stored, so that a policy edited later neither shortens nor lengthens what was asked already.
+    expires_at: expiryOf(tx.scope.policy.approvals, card.kind, tx.now),
+    winner: null,
     life: "requested",
     plan_id: asked.plan_id ?? null,
     work_item_id: asked.work_item_id ?? null,

@@ -3,9 +3,11 @@ import { limits } from "../../src/limits.ts";
 import { inTime } from "../in-time.ts";
 import { earliest, type Post } from "../post.ts";
 import type { Crew } from "./crew.ts";
+import type { DecisionDoor } from "./doors-decisions.ts";
 import type { RecordsDoor } from "./doors-records.ts";
 import type { Feed } from "./feed.ts";
 import type { Scope } from "./scope.ts";
+import type { StandingUses } from "./standing-use.ts";
 
 export class Pulse {
   readonly #scope: Scope;
@@ -13,18 +15,30 @@ export class Pulse {
   readonly #crew: Crew;
   readonly #mail: () => Post;
   readonly #records: RecordsDoor;
+  readonly #decisions: DecisionDoor;
+  readonly #standing: StandingUses;
   readonly #setAlarm: (at: number) => Promise<void>;
   /** Lost with the object, as is the flush itself: the next entry begins another. */
   #flushing: { readonly since: number; readonly done: Promise<void> } | null = null;
   constructor(
     scope: Scope,
-    parts: { feed: Feed; crew: Crew; mail: () => Post; records: RecordsDoor; setAlarm: (at: number) => Promise<void> },
+    parts: {
+      feed: Feed;
+      crew: Crew;
+      mail: () => Post;
+      records: RecordsDoor;
+      decisions: DecisionDoor;
+      standing: StandingUses;
+      setAlarm: (at: number) => Promise<void>;
+    },
   ) {
     this.#scope = scope;
     this.#feed = parts.feed;
     this.#crew = parts.crew;
     this.#mail = parts.mail;
     this.#records = parts.records;
+    this.#decisions = parts.decisions;
+    this.#standing = parts.standing;
     this.#setAlarm = parts.setAlarm;
   }
 
@@ -49,7 +63,14 @@ export class Pulse {
     });
   }
   async #flush(now: number): Promise<void> {
-    for (const part of [() => this.#mail().flush(now), () => this.#crew.callOff(now), () => this.#crew.wake(now)])
+    const parts = [
+      // First, so that what it approves leaves with the rest.
+      () => this.#standing.settle().finally(() => this.#feed.show()),
+      () => this.#mail().flush(now),
+      () => this.#crew.callOff(now),
+      () => this.#crew.wake(now),
+    ];
+    for (const part of parts)
       try {
         await part();
       } catch (error) {
@@ -61,7 +82,14 @@ export class Pulse {
     const { queue, outbox } = this.#scope.stores;
     const own = queue.depth("runtime_queue", now).eligible > 0 ? queue.view("runtime_queue").oldest_at : null;
     const since = own === null ? null : Date.parse(own);
-    return earliest(queue.nextDueAt(now), outbox.nextDueAt(), this.#crew.dueSince(), since);
+    return earliest(
+      queue.nextDueAt(now),
+      outbox.nextDueAt(),
+      this.#crew.dueSince(),
+      this.#decisions.nextDueAt(),
+      this.#standing.nextDueAt(now),
+      since,
+    );
   }
   async arm(now: number): Promise<void> {
     if (this.#scope.directory.self() === null) return;
@@ -71,7 +99,9 @@ export class Pulse {
       queue.nextDueAt(now),
       this.#mail().nextDueAt(now),
       this.#crew.nextDueAt(now),
+      this.#standing.nextDueAt(now),
       this.#records.nextDueAt(),
+      this.#decisions.nextDueAt(),
       own,
     );
     if (at !== null) await this.#setAlarm(Math.max(at, now));

@@ -5,14 +5,18 @@
 import { z } from "zod";
 import { lifeStates } from "../../src/domain/approval.ts";
 import { checkView, verdicts } from "../../src/domain/evidence.ts";
+import { keepNotes } from "../../src/domain/gate-card.ts";
 import { errorCode, messageKinds, taint } from "../../src/domain/message.ts";
 import { environment, planItem } from "../../src/domain/plan-shape.ts";
 import { patchRef, suspension } from "../../src/domain/result.ts";
+import { keepTaint, taintSource } from "../../src/domain/taint.ts";
 import {
   approvalKinds,
   approvalView,
   attemptStates,
   budget,
+  callerRole,
+  gateNote,
   itemStates,
   phases,
   phaseView,
@@ -20,6 +24,7 @@ import {
 } from "../../src/domain/view.ts";
 import type { Sql } from "../sql.ts";
 import { type CallRow, callRow, grantRow, type KillRow, killRow, type LateRow, lateRow } from "./call-rows.ts";
+import { type HeldRow, heldRow, stepGate } from "./held-rows.ts";
 
 export const taskRow = z.strictObject({
   id: z.string(),
@@ -29,8 +34,13 @@ export const taskRow = z.strictObject({
   repo: z.string(),
   ref: z.string(),
   labels: z.array(z.string()),
+  /** The role of who set them: to a standing approval only an approver's labels mean anything. */
+  labels_by_role: callerRole.nullable().default(null),
   budget: budget.nullable(),
   taint,
+  /** Where the taint came from, as it rose. */
+  taint_sources: z.array(taintSource).default([]),
+  gate_notes: z.array(gateNote).default([]),
   status: z.enum(taskStatuses),
   waiting_on: z.enum(approvalKinds).nullable(),
   phase: z.enum(phases).nullable(),
@@ -112,6 +122,8 @@ export const attemptRow = z.strictObject({
   /** When its agent was last heard of while it ran, and when a silent one was asked whether it still works. */
   beat_at: z.number().default(0),
   asked_at: z.number().nullable().default(null),
+  /** What a gate said after a step, until the attempt's next call or its result has met it. */
+  after_step: stepGate.nullable().default(null),
 });
 export type AttemptRow = z.infer<typeof attemptRow>;
 
@@ -129,7 +141,8 @@ export const verificationRow = z.strictObject({
 });
 export type VerificationRow = z.infer<typeof verificationRow>;
 
-export const approvalRow = approvalView.extend({
+/** What is demanded of a decider follows from the policy in force and is not stored. */
+export const approvalRow = approvalView.omit({ needs: true }).extend({
   life: z.enum(lifeStates),
   /** What the decision is about. */
   plan_id: z.string().nullable(),
@@ -157,6 +170,7 @@ const nouns = [
   "phases",
   "kills",
   "late",
+  "held",
 ] as const;
 type Noun = (typeof nouns)[number];
 
@@ -221,6 +235,15 @@ export class Rows<T extends { id: string }> {
   }
 }
 
+/** However old the copy is that somebody writes back: what the task has read stays read. [INV-04] */
+export class TaskRows extends Rows<TaskRow> {
+  override put(row: TaskRow): TaskRow {
+    const stored = this.get(row.id);
+    if (stored === null) return super.put(row);
+    return super.put({ ...keepTaint(stored, row), gate_notes: keepNotes(stored.gate_notes, row.gate_notes) });
+  }
+}
+
 export function openRows(sql: Sql) {
   const byTask = (status: (row: { status: string }) => string) => (row: { task_id: string; status: string }) => ({
     task_id: row.task_id,
@@ -228,7 +251,7 @@ export function openRows(sql: Sql) {
   });
   const state = (row: { task_id: string; state: string }) => ({ task_id: row.task_id, status: row.state });
   return {
-    tasks: new Rows<TaskRow>(sql, "tasks", taskRow, (row) => ({ task_id: row.id, status: row.status })),
+    tasks: new TaskRows(sql, "tasks", taskRow, (row) => ({ task_id: row.id, status: row.status })),
     plans: new Rows<PlanRow>(
       sql,
       "plans",
@@ -247,6 +270,7 @@ export function openRows(sql: Sql) {
     calls: new Rows<CallRow>(sql, "calls", callRow, state),
     phases: new Rows<PhaseRow>(sql, "phases", phaseRow, (row) => ({ task_id: row.task_id, status: row.outcome })),
     late: new Rows<LateRow>(sql, "late", lateRow, (row) => ({ task_id: row.task_id, status: "late" })),
+    held: new Rows<HeldRow>(sql, "held", heldRow, (row) => ({ task_id: row.task_id, status: "held" })),
     kills: new Rows<KillRow>(sql, "kills", killRow, (row) => ({ task_id: row.task_id, status: "open" })),
   };
 }

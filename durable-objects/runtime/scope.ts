@@ -13,16 +13,22 @@ import { People, peopleSchema } from "../people.ts";
 import { queueSchema } from "../queue-rows.ts";
 import { applySchemas, type Sql } from "../sql.ts";
 import { TelemetryLog, telemetrySchema } from "../telemetry-log.ts";
+import { AskLog, askSchema } from "./ask-log.ts";
 import { Checkpoints, checkpointSchema } from "./checkpoints.ts";
 import { Directory, directorySchema } from "./directory.ts";
+import { expirySchema } from "./due-cards.ts";
 import { HeardLetters, heardSchema } from "./heard.ts";
+import { Policies } from "./policies.ts";
 import { openRows, rowsSchema } from "./rows.ts";
+import { StandingRows, standingSchema } from "./standing.ts";
+import { Tokens, tokensSchema } from "./token-rows.ts";
 import { type ScopeStores, Tx } from "./tx.ts";
 
 export class Scope {
   readonly sql: Sql;
   readonly stores: ScopeStores;
   readonly directory: Directory;
+  readonly policies: Policies;
   readonly people: People;
   readonly idempotency: IdempotencyStore;
   constructor(sql: Sql) {
@@ -37,6 +43,11 @@ export class Scope {
       checkpoints: checkpointSchema,
       events: eventSchema,
       rows: rowsSchema,
+      // After the rows, from which it takes over what was attached before.
+      tokens: tokensSchema,
+      standing: standingSchema,
+      expiry: expirySchema,
+      asks: askSchema,
       letters: lettersSchema,
       heard: heardSchema,
     });
@@ -44,6 +55,9 @@ export class Scope {
     const audit = new AuditLog(sql);
     this.stores = {
       rows: openRows(sql),
+      tokens: new Tokens(sql),
+      standing: new StandingRows(sql),
+      asks: new AskLog(sql),
       queue: new DurableQueue(sql),
       outbox: new Outbox(sql),
       letters: new Letters(sql),
@@ -54,6 +68,7 @@ export class Scope {
       events: new EventLog(sql),
     };
     this.directory = new Directory(sql);
+    this.policies = new Policies(sql);
     this.people = new People(sql);
     this.idempotency = new IdempotencyStore(sql);
   }
@@ -65,7 +80,8 @@ export class Scope {
     if (known !== null && known.scope_id !== input.scope_id)
       return refuse("not_found", "This object belongs to another scope.");
     const done = this.sql.transaction(() => {
-      this.directory.init(input, now);
+      this.directory.init(input);
+      this.policies.init(now);
       const { token_id: id, token_hash: secret_hash } = input;
       return this.people.addToken({ id, name: "admin", role: "admin", secret_hash }, now);
     });
@@ -78,10 +94,11 @@ export class Scope {
 
   commit<T>(change: (tx: Tx) => T): T {
     const { scope_id } = this.self();
-    const { policy, policy_hash } = this.directory.policy();
-    return this.sql.transaction(() =>
-      change(new Tx(this.stores, { scope_id, policy, policy_hash, planner: false }, Date.now())),
-    );
+    return this.sql.transaction(() => {
+      const { policy, view } = this.policies.inForce();
+      const identity = { scope_id, policy, policy_hash: view.policy_hash, planner: false };
+      return change(new Tx(this.stores, identity, Date.now()));
+    });
   }
   /** Throws when the scope was never made. */
   self(): { scope_id: string; name: string } {

@@ -4,7 +4,9 @@
  */
 import { sha256Hex } from "../../src/domain/canonical.ts";
 import { contentHash } from "../../src/domain/token.ts";
+import { showsHeld } from "./held.ts";
 import type { ApprovalRow, ScopeRows, TaskRow } from "./rows.ts";
+import { itemAgain } from "./subjects.ts";
 import { itemSubject } from "./tokens.ts";
 
 export function isStillTrue(rows: ScopeRows, scope_id: string, task: TaskRow, card: ApprovalRow): boolean {
@@ -18,6 +20,8 @@ export function isStillTrue(rows: ScopeRows, scope_id: string, task: TaskRow, ca
       return call !== null && tool !== null && call.tool === tool.name && call.arguments === tool.arguments;
     }
     case "gate": {
+      const held = showsHeld(rows, card);
+      if (held !== null) return held;
       const patch = card.attempt_id === null ? null : (rows.attempts.get(card.attempt_id)?.patch ?? null);
       return (
         patch !== null &&
@@ -26,6 +30,8 @@ export function isStillTrue(rows: ScopeRows, scope_id: string, task: TaskRow, ca
         JSON.stringify(patch.files) === tool.arguments
       );
     }
+    case "escalation":
+      return card.card.items.length === 0 || itemAgain(rows, scope_id, task, card) !== null;
     default:
       return true;
   }

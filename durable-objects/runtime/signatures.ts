@@ -3,6 +3,7 @@
  * not. Inside it only the JWS are compared. [TOK-*]
  */
 import type { AttemptRef } from "../../src/agents/bus.ts";
+import type { Made } from "../../src/domain/deciding.ts";
 import type { Caller } from "../../src/domain/view.ts";
 import { randomBytes } from "../random.ts";
 import { nonceOf } from "./decisions.ts";
@@ -13,9 +14,11 @@ import { goodSignatures, issue, type Signer, statementFor, type VerifiedTokens }
 export class Signatures {
   readonly #rows: ScopeRows;
   readonly #signer: () => Signer | null;
-  constructor(rows: ScopeRows, signer: () => Signer | null) {
+  readonly #policyHash: () => string;
+  constructor(rows: ScopeRows, hands: { signer: () => Signer | null; policyHash: () => string }) {
     this.#rows = rows;
-    this.#signer = signer;
+    this.#signer = hands.signer;
+    this.#policyHash = hands.policyHash;
   }
 
   /** Without a signer nothing can be approved, and nothing approved before stands. */
@@ -24,19 +27,23 @@ export class Signatures {
   }
   /** All tokens of a task whose signatures verify now. */
   async ofTask(task_id: string): Promise<VerifiedTokens> {
-    const signer = this.#signer();
     const { items, calls } = this.#rows;
     const grants = [...items.ofTask(task_id), ...calls.ofTask(task_id)].flatMap(({ grant }) =>
       grant === null ? [] : [grant.jws],
     );
-    return signer === null ? new Set() : goodSignatures(signer, [...new Set(grants)]);
+    return this.of(grants);
+  }
+  /** Of the given tokens, those whose signatures verify now. */
+  async of(tokens: readonly string[]): Promise<VerifiedTokens> {
+    const signer = this.#signer();
+    return signer === null ? new Set() : goodSignatures(signer, [...new Set(tokens)]);
   }
   async ofAttempt(ref: AttemptRef): Promise<VerifiedTokens> {
     const attempt = this.#rows.attempts.get(ref.attempt_id);
     return attempt === null ? new Set() : this.ofTask(attempt.task_id);
   }
   /** One token for each subject of the card, by the subject's key. */
-  async issueFor(caller: Caller, card: ApprovalRow): Promise<Map<string, string>> {
+  async issueFor(caller: Caller, card: ApprovalRow, approvers: readonly Made[]): Promise<Map<string, string>> {
     const signer = this.#signer();
     const issued = new Map<string, string>();
     if (signer === null) return issued;
@@ -46,9 +53,10 @@ export class Signatures {
         task_id: card.task_id,
         approval_id: card.id,
         content_hash: card.content_hash,
+        policy_hash: this.#policyHash(),
         subject,
       };
-      const by = { approver: caller.subject, nonce: nonceOf(randomBytes()), now: Date.now() };
+      const by = { approver: caller.subject, approvers, nonce: nonceOf(randomBytes()), now: Date.now() };
       issued.set(key, await issue(signer, statementFor(about, by)));
     }
     return issued;

@@ -2,17 +2,31 @@
 
 import { planRequest } from "../../src/agents/planner.ts";
 import { byteLength, canonicalJson } from "../../src/domain/canonical.ts";
+import type { GatePass } from "../../src/domain/gate-card.ts";
 import { derivedId } from "../../src/domain/ids.ts";
-import { build, check, type JsonValue, type Message, surfacesOf } from "../../src/domain/message.ts";
+import {
+  build,
+  check,
+  type JsonValue,
+  joinTaint,
+  type Message,
+  surfacesOf,
+  type Taint,
+} from "../../src/domain/message.ts";
 import { words } from "../../src/domain/payloads.ts";
+import type { GateOutcome } from "../../src/domain/policy-gates.ts";
 import { ok, type Result, refuse } from "../../src/domain/refusal.ts";
+import { taintOfRole } from "../../src/domain/taint.ts";
 import { isFinal } from "../../src/domain/task.ts";
 import type { Caller, TaskInput } from "../../src/domain/view.ts";
 import { limits } from "../../src/limits.ts";
+import { gateResponse, gateWords, hold, refuseWords, remark, stoppedByGate } from "./gates.ts";
 import { acceptPlan } from "./plans.ts";
-import type { TaskRow } from "./rows.ts";
+import type { ApprovalRow, TaskRow } from "./rows.ts";
+import { hasRead, takenIn } from "./taints.ts";
 import type { Tx } from "./tx.ts";
 
+/** What a gate blocks is refused and nothing of it is kept; what it asks about waits with the task. */
 export function createTask(tx: Tx, caller: Caller, input: TaskInput, id: string): Result<TaskRow> {
   const plan = input.plan ?? "";
   // Escaped as JSON, a plan of nothing but control characters would be six times as long as it is.
@@ -22,16 +36,23 @@ export function createTask(tx: Tx, caller: Caller, input: TaskInput, id: string)
       "body_too_large",
       `A plan may have at most ${limits.plan_bytes / 1024} KB. Shorten it or split the task.`,
     );
+  const trace_id = derivedId(id, "trace", 0);
+  const words = [input.title, input.description, plan].filter((part) => part !== "").join("\n\n");
+  const gated = gateWords(tx, "every_user_message", words, taintOfRole(caller.role));
+  if (gated.action === "block") return refuseWords(tx, { id, trace_id }, caller, gated);
   const task: TaskRow = {
     id,
-    trace_id: derivedId(id, "trace", 0),
+    trace_id,
     title: input.title,
     description: input.description,
     repo: input.repo.url,
     ref: input.repo.ref,
     labels: input.labels,
+    labels_by_role: caller.role,
     budget: input.budget ?? null,
-    taint: caller.role === "admin" || caller.role === "approver" ? "owner" : "member",
+    taint: taintOfRole(caller.role),
+    taint_sources: [],
+    gate_notes: [],
     status: "active",
     waiting_on: null,
     phase: null,
@@ -58,17 +79,74 @@ export function createTask(tx: Tx, caller: Caller, input: TaskInput, id: string)
   });
   tx.event("task_created", task, { actor: caller.subject, surfaces: ["stream", "activity"], detail: task.title });
   const touched = tx.touch(task);
-  userMessage(tx, touched, { cause: id, text: input.description || input.title, plan: input.plan ?? null, more: {} });
-  return ok(touched);
+  const message = userMessage(tx, touched, {
+    ...{ cause: id, text: input.description || input.title, plan: input.plan ?? null, more: {} },
+    taint: task.taint,
+  });
+  const read = { taint: task.taint, source: `task text by ${caller.subject}` };
+  const pass = { message, by: caller.subject, what: `the words of "${task.title}"`, read, carries_task: true };
+  takeUser(tx, touched, gated, pass);
+  return ok(tx.rows.tasks.get(id) ?? touched);
 }
 
-export function userMessage(
+/** More that a person says about a task that goes on. */
+export function followUp(
+  tx: Tx,
+  caller: Caller,
+  task: TaskRow,
+  said: { cause: string; text: string },
+): Result<{ message_id: string }> {
+  const taint = taintOfRole(caller.role);
+  const gated = gateWords(tx, "every_user_message", said.text, joinTaint(task.taint, taint));
+  if (gated.action === "block") return refuseWords(tx, task, caller, gated);
+  const message = userMessage(tx, task, { ...said, plan: null, more: { follow_up: true }, taint });
+  const read = { taint, source: `message by ${caller.subject}` };
+  takeUser(tx, task, gated, { message, by: caller.subject, what: "a message", read, carries_task: false });
+  return ok({ message_id: message.message_id });
+}
+
+/** A person's words about a plan in review, for whoever writes the next version. */
+export function askForChanges(
   tx: Tx,
   task: TaskRow,
-  said: { cause: string; text: string; plan: string | null; more: Record<string, JsonValue> },
+  caller: Caller,
+  asked: { card: ApprovalRow; comment: string | null },
+): void {
+  const { card, comment } = asked;
+  const message = userMessage(tx, task, {
+    cause: card.id,
+    text: `Change the plan: ${comment}`,
+    plan: null,
+    more: { revise: true, previous_plan: card.plan_id ?? "" },
+    taint: taintOfRole(caller.role),
+  });
+  const read = { taint: taintOfRole(caller.role), source: `changes asked for by ${caller.subject}` };
+  const gated = gateWords(tx, "every_user_message", message.content, message.taint);
+  takeUser(tx, task, gated, { message, by: caller.subject, what: "a comment", read, carries_task: true });
+  tx.touch(tx.rows.tasks.get(task.id) ?? task);
+}
+
+/** Words that no gate blocks: they go on, or wait behind a card. Only words that go on have been read. */
+function takeUser(tx: Tx, task: TaskRow, gated: GateOutcome, pass: GatePass): void {
+  const noted = remark(tx, task, "every_user_message", gated.notes);
+  if (gated.action === "ask") return hold(tx, noted, "every_user_message", gated, pass);
+  const knowing = hasRead(tx, noted, pass.read);
+  sendUser(tx, knowing, { ...pass.message, taint: knowing.taint }, pass.by);
+}
+/** On its way to the proxy. What somebody says while the task goes on is seen in Stream; the rest is seen with the task. */
+export function sendUser(tx: Tx, task: TaskRow, message: Message, by: string): void {
+  if (message.payload.follow_up === true)
+    tx.event("message", task, { actor: by, surfaces: ["stream"], detail: message.content });
+  tx.send(message);
+}
+
+function userMessage(
+  tx: Tx,
+  task: TaskRow,
+  said: { cause: string; text: string; plan: string | null; more: Record<string, JsonValue>; taint: Taint },
 ): Message {
   const repo = planRequest.parse({ repo: task.repo, ref: task.ref });
-  const message = build({
+  return build({
     message_id: derivedId(said.cause, "user_message", 0),
     trace_id: task.trace_id,
     scope_id: tx.scope.scope_id,
@@ -76,14 +154,12 @@ export function userMessage(
     sender: "user",
     recipient: "proxy",
     content: said.text,
-    taint: task.taint,
+    taint: joinTaint(task.taint, said.taint),
     task_id: task.id,
     plan_markdown: said.plan,
     payload: { repo: repo.repo, ref: repo.ref, ...said.more },
     created_at: tx.at,
   });
-  tx.send(message);
-  return message;
 }
 
 export function cancelTask(tx: Tx, caller: Caller, task: TaskRow, reason: string): Result<TaskRow> {
@@ -111,11 +187,43 @@ export function observe(tx: Tx, message: Message): void {
     });
   if (task === null) return;
   if (message_kind === "plan_request" && !task.routed && !isFinal(task.status)) tx.touch({ ...task, routed: true });
-  if (message_kind === "plan_result") acceptPlan(tx, task, message);
+  if (message_kind === "plan_result") hearPlan(tx, takenIn(tx, message));
 }
 
-/** The proxy's words, for the Stream; older than what was said already, they are dropped. */
+function hearPlan(tx: Tx, message: Message): void {
+  const task = message.task_id === null ? null : tx.rows.tasks.get(message.task_id);
+  if (task === null || isFinal(task.status)) return;
+  const gated = gateResponse(tx, task, message);
+  if (gated.action === "pass") return acceptPlan(tx, tx.rows.tasks.get(task.id) ?? task, message);
+  if (gated.action === "ask")
+    return hold(tx, task, "every_agent_response", gated, agentPass(message, "the planner's answer", true));
+  endStopped(tx, task, `The gate "${gated.gate}" stopped the plan: ${gated.reason}.`);
+}
+function agentPass(message: Message, what: string, carries_task: boolean): GatePass {
+  const read = { taint: message.taint, source: `${message.message_kind} from ${message.sender}` };
+  return { message, by: message.sender, what, read, carries_task };
+}
+/** The task ends; agents, and what they say of it, are not told which gate it was. */
+function endStopped(tx: Tx, task: TaskRow, reason: string): void {
+  const ended = tx.finish(task, "failed", { reason, error_code: "gate_blocked" });
+  tx.status(ended, "failed", { detail: stoppedByGate, attempt: null, error_code: "gate_blocked" });
+}
+
+/** The proxy's words, as far as no gate stops them. */
 export function acceptWords(tx: Tx, message: Message): void {
+  const task = message.task_id === null ? null : tx.rows.tasks.get(message.task_id);
+  const said = words.safeParse(message.payload);
+  if (task === null || !said.success) return;
+  const gated = gateResponse(tx, task, message);
+  const ends = said.data.ends_task && !isFinal(task.status);
+  if (gated.action === "pass") return sayWords(tx, message);
+  if (gated.action === "ask" && !isFinal(task.status))
+    return hold(tx, task, "every_agent_response", gated, agentPass(message, "what the proxy says", ends));
+  if (ends) endStopped(tx, task, `The gate "${gated.gate}" stopped what the proxy said: ${gated.reason}.`);
+}
+
+/** For the Stream; older than what was said already, they are dropped. */
+export function sayWords(tx: Tx, message: Message): void {
   const task = message.task_id === null ? null : tx.rows.tasks.get(message.task_id);
   const said = words.safeParse(message.payload);
   if (task === null || !said.success) return;

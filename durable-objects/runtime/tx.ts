@@ -6,6 +6,7 @@ import { derivedId } from "../../src/domain/ids.ts";
 import {
   build,
   type ErrorCode,
+  joinTaint,
   type Message,
   type MessageInput,
   type StatusPayload,
@@ -21,15 +22,22 @@ import type { EventLog, EventType } from "../event-log.ts";
 import type { Letters } from "../letters.ts";
 import type { Outbox } from "../outbox.ts";
 import type { TelemetryLog } from "../telemetry-log.ts";
+import type { AskLog } from "./ask-log.ts";
 import { askAgent } from "./asking.ts";
 import type { Checkpoints } from "./checkpoints.ts";
 import type { HeardLetters } from "./heard.ts";
+import { takeBack } from "./lives.ts";
 import { leaveOpen } from "./open-calls.ts";
 import { passPhases } from "./phases.ts";
-import type { AttemptRow, ScopeRows, TaskRow } from "./rows.ts";
+import type { ApprovalRow, AttemptRow, ScopeRows, TaskRow } from "./rows.ts";
+import type { StandingRows } from "./standing.ts";
+import type { Tokens } from "./token-rows.ts";
 
 export interface ScopeStores {
   readonly rows: ScopeRows;
+  readonly tokens: Tokens;
+  readonly standing: StandingRows;
+  readonly asks: AskLog;
   readonly queue: DurableQueue;
   readonly outbox: Outbox;
   readonly letters: Letters;
@@ -129,6 +137,8 @@ export class Tx {
     cause: string,
     fields: Pick<MessageInput, "message_kind" | "recipient" | "content"> & Partial<MessageInput>,
   ): Message {
+    // The task may have read more since the caller took its copy.
+    const taint = joinTaint(task.taint, this.rows.tasks.get(task.id)?.taint ?? "owner");
     return build({
       sender: "runtime",
       task_id: task.id,
@@ -136,7 +146,7 @@ export class Tx {
       message_id: derivedId(cause, fields.message_kind, 0),
       trace_id: task.trace_id,
       scope_id: this.scope.scope_id,
-      taint: task.taint,
+      taint,
       created_at: this.at,
     });
   }
@@ -212,8 +222,9 @@ export class Tx {
     said: { reason: string | null; error_code?: ErrorCode | null; actor?: string },
   ): TaskRow {
     const { rows } = this;
+    const what = status === "cancelled" ? "cancel" : "supersede";
     for (const card of rows.approvals.ofTask(task.id))
-      if (card.status === "pending") this.supersede(card, `the task is ${status}`);
+      if (card.status === "pending") this.supersede(card, `the task is ${status}`, { by: said.actor, what });
     for (const item of rows.items.ofTask(task.id)) {
       const grant =
         item.grant === null || status === "done"
@@ -248,16 +259,12 @@ export class Tx {
     return ended;
   }
 
-  supersede(card: Parameters<ScopeRows["approvals"]["put"]>[0], reason: string): void {
-    this.rows.approvals.put({ ...card, status: "superseded", life: "void", resolved_at: this.at });
-    const about = this.rows.tasks.get(card.task_id) ?? { id: card.task_id, trace_id: "" };
-    this.audit("approval", about, {
-      actor: "approval_engine",
-      decision: "superseded",
-      reason,
-      details: { approval_id: card.id },
-    });
-    this.event("approval_resolved", about, { approval_id: card.id, status: "superseded", detail: reason });
+  supersede(
+    card: ApprovalRow,
+    reason: string,
+    how: { by?: string | undefined; what?: "supersede" | "cancel" } = {},
+  ): void {
+    takeBack(this, card, reason, how);
   }
 
   /**

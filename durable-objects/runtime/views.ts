@@ -1,5 +1,6 @@
 /** What the scope's rows look like from outside. */
 import { z } from "zod";
+import type { ApprovalRules } from "../../src/domain/policy-approvals.ts";
 import type { UnknownEffect } from "../../src/domain/unknown.ts";
 import {
   type ApprovalView,
@@ -12,6 +13,7 @@ import {
   type TaskView,
   type verificationView,
 } from "../../src/domain/view.ts";
+import { needsFor } from "./needs.ts";
 import { unknownEffects } from "./open-calls.ts";
 import type {
   ApprovalRow,
@@ -68,6 +70,7 @@ export function taskViewOf(rows: ScopeRows, task: TaskRow): TaskView {
       ),
     ),
     phases: rows.phases.ofTask(task.id).map(phaseViewOf),
+    ...(task.gate_notes.length > 0 ? { gate_notes: task.gate_notes } : {}),
     pending_approvals: rows.approvals.ofTask(task.id).flatMap((card) => (card.status === "pending" ? [card.id] : [])),
   };
 }
@@ -115,6 +118,6 @@ function phaseViewOf({ phase, outcome, started_at, duration_ms, tokens }: PhaseR
 
 /** Only what a view has leaves: a field of ours more, and every client that reads cards would refuse the answer. */
 const cardShown = z.object(approvalView.shape);
-export function approvalViewOf(row: ApprovalRow): ApprovalView {
-  return cardShown.parse(row);
+export function approvalViewOf(rows: ScopeRows, rules: ApprovalRules, row: ApprovalRow): ApprovalView {
+  return cardShown.parse({ ...row, needs: needsFor(rows, rules, row) });
 }

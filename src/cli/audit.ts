@@ -2,26 +2,18 @@
  * `countersign audit ...`: search the audit, take it home as a file, and verify that file with no server: with this code,
  * a second implementation of the signature's check, and keys from where the reader trusts. [CLI-20] to [CLI-26]
  */
-import { createWriteStream, existsSync, readFileSync, rmSync } from "node:fs";
+import { createWriteStream, existsSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { compactVerify, importJWK } from "jose";
 import { z } from "zod";
-import {
-  type FileHeader,
-  type FileVerdict,
-  keySet,
-  NotAnExport,
-  type PublicKey,
-  verifyFile,
-} from "../domain/audit-file.ts";
-import { checkpointsOf, type Verify } from "../domain/checkpoint.ts";
-import { assembleJws } from "../domain/jws.ts";
+import { type FileHeader, type FileVerdict, NotAnExport, verifyFile } from "../domain/audit-file.ts";
+import { checkpointsOf } from "../domain/checkpoint.ts";
 import { auditTypes, auditView, page } from "../domain/view.ts";
 import { visibleLine } from "../domain/visible.ts";
 import { Problem, Unreachable } from "./client.ts";
 import { type Call, type Command, type ExitCode, exit } from "./command.ts";
+import { readKeys, verifierOf } from "./keys.ts";
 import { BadLine, fileLines, linesOf } from "./lines.ts";
 import { auditRow, storedVerdictText, verdictText } from "./show-audit.ts";
 import { UsageError } from "./target.ts";
@@ -128,38 +120,6 @@ function held(found: FileVerdict, known: { signed: boolean; checkpoint: number }
       : `the file ends with checkpoint ${last}, and checkpoint ${least} was known`;
   const fault = { fault: "truncated" as const, object: checkpointsOf(found.scope_id), seq: last + 1, detail };
   return { ...found, ok: false, fault };
-}
-
-/** Signatures are checked by jose, not by the code that makes them. */
-async function verifierOf(keys: readonly PublicKey[]): Promise<Verify> {
-  const known = new Map(keys.map((key) => [key.kid, key]));
-  return async (kid, input, signature) => {
-    const key = known.get(kid);
-    if (key === undefined) return false;
-    try {
-      const { kty, crv, x } = key;
-      await compactVerify(assembleJws(input, signature), await importJWK({ kty, crv, x }, "EdDSA"), {
-        algorithms: ["EdDSA"],
-      });
-      return true;
-    } catch {
-      return false;
-    }
-  };
-}
-
-function readKeys(path: string): readonly PublicKey[] {
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch {
-    throw new UsageError(`${visibleLine(path)} cannot be read`);
-  }
-  try {
-    return keySet.parse(JSON.parse(text)).keys;
-  } catch {
-    throw new UsageError(`${visibleLine(path)} is not a key set: save the service's /.well-known/jwks.json there`);
-  }
 }
 
 const chain = z.object({ object: z.string(), rows: z.number(), signed_up_to: z.number(), pending: z.number() });

@@ -32,6 +32,8 @@ export interface Client {
   readonly url: string;
   get<T>(path: string, shape: z.ZodType<T>): Promise<T>;
   post<T>(path: string, body: unknown, shape: z.ZodType<T>, key?: string): Promise<T>;
+  put<T>(path: string, body: unknown, shape: z.ZodType<T>, headers: Readonly<Record<string, string>>): Promise<T>;
+  remove<T>(path: string, body: unknown, shape: z.ZodType<T>): Promise<T>;
   text(path: string): Promise<string>;
   /** The answer's bytes as they come, however long that takes. */
   stream(path: string): Promise<ReadableStream<Uint8Array>>;
@@ -87,6 +89,14 @@ export function connect(url: string, token: string): Client {
     post: async (path, body, shape, key) => {
       const headers = { "content-type": "application/json", ...(key === undefined ? {} : { "idempotency-key": key }) };
       return parsed(base, shape, await ask(path, timed({ method: "POST", headers, body: JSON.stringify(body) })));
+    },
+    put: async (path, body, shape, more) => {
+      const headers = { "content-type": "application/json", ...more };
+      return parsed(base, shape, await ask(path, timed({ method: "PUT", headers, body: JSON.stringify(body) })));
+    },
+    remove: async (path, body, shape) => {
+      const headers = { "content-type": "application/json" };
+      return parsed(base, shape, await ask(path, timed({ method: "DELETE", headers, body: JSON.stringify(body) })));
     },
     stream: async (path) => {
       const { body } = await ask(path, {}, "*/*");

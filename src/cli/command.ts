@@ -13,6 +13,8 @@ export interface Terminal {
   /** Null when no person sits there to ask. */
   readonly ask: ((question: string) => Promise<string>) | null;
   readonly cwd: string;
+  /** What is piped in. */
+  readonly input?: AsyncIterable<Uint8Array>;
 }
 
 export interface Command {

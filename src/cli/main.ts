@@ -21,4 +21,5 @@ process.exitCode = await run(process.argv.slice(2), process.env, {
   err: (text) => process.stderr.write(`${text}\n`),
   ask: interactive ? ask : null,
   cwd: process.cwd(),
+  input: process.stdin,
 });

@@ -3,8 +3,9 @@
  * [CLI-30] to [CLI-35]
  */
 import type { z } from "zod";
-import { deadLetterView, type QueueMove, queueDetail, queueView, requeued } from "../domain/queue-shapes.ts";
+import { deadLetterView, type QueueMove, queueDetail, queueList, requeued } from "../domain/queue-shapes.ts";
 import { page } from "../domain/view.ts";
+import { visibleLine } from "../domain/visible.ts";
 import { limits } from "../limits.ts";
 import { type Call, type Command, exit } from "./command.ts";
 import { deadLetterText, queueRow, queueText } from "./show-queues.ts";
@@ -18,8 +19,10 @@ export const list: Command = {
   options: {},
   takes: [],
   async run(call) {
-    const found = await call.client.get("/api/queues", page(queueView));
+    const found = await call.client.get("/api/queues", queueList);
     call.terminal.out(call.json ? JSON.stringify(found) : found.items.map(queueRow).join("\n"));
+    if (!call.json && found.silent.length > 0)
+      call.terminal.err(`No answer from ${found.silent.map(visibleLine).join(", ")}: ask again in a moment.`);
     return exit.done;
   },
 };

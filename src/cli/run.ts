@@ -3,15 +3,21 @@ import { visible } from "../domain/visible.ts";
 import * as approvals from "./approvals.ts";
 import * as audit from "./audit.ts";
 import { type Client, connect, Problem, Unreachable } from "./client.ts";
-import { type Call, type Command, type ExitCode, exit, parseCall, type Terminal } from "./command.ts";
+import { type Call, type Command, type ExitCode, exit, type ParsedCall, parseCall, type Terminal } from "./command.ts";
+import * as policy from "./policy.ts";
 import * as queues from "./queues.ts";
+import * as standing from "./standing.ts";
 import { findTarget, UsageError } from "./target.ts";
 import * as tasks from "./tasks.ts";
+import * as token from "./token.ts";
 
 const commands: Readonly<Record<string, Readonly<Record<string, Command>>>> = {
   task: { create: tasks.create, list: tasks.list, show: tasks.show, watch: tasks.watch, cancel: tasks.cancel },
   approvals: { list: approvals.list, show: approvals.show, approve: approvals.approve, deny: approvals.deny },
+  policy: { show: policy.show, test: policy.test, set: policy.set, versions: policy.versions },
+  standing: { list: standing.list, show: standing.show, create: standing.create, revoke: standing.revoke },
   audit: { list: audit.list, export: audit.exportFile, verify: audit.verify },
+  token: { verify: token.verify, show: token.show, keys: token.keys },
   queues: {
     list: queues.list,
     show: queues.show,
@@ -48,19 +54,20 @@ export async function run(
     const command = verbs !== undefined && Object.hasOwn(verbs, verb ?? "") ? verbs[verb ?? ""] : undefined;
     if (command === undefined)
       throw new UsageError(`no such command: ${visible(argv.slice(0, 2).join(" "))}\n\n${usage}`);
-    const call = parseCall(command, rest);
-    return await command.run({ ...call, ...lazily(env, terminal.cwd), terminal });
+    return await command.run(lazily(parseCall(command, rest), env, terminal));
   } catch (error) {
     return explain(error, json, terminal);
   }
 }
 
-/** A command that asks no service needs none: the target is looked for when it is first asked. */
-function lazily(env: Readonly<Record<string, string | undefined>>, cwd: string): Pick<Call, "client"> {
+/** A command that asks no service needs none: the target is looked for when it is first asked. To spread this would ask. */
+function lazily(call: ParsedCall, env: Readonly<Record<string, string | undefined>>, terminal: Terminal): Call {
   let made: Client | null = null;
   return {
+    ...call,
+    terminal,
     get client() {
-      const { url, token } = findTarget(env, cwd);
+      const { url, token } = findTarget(env, terminal.cwd);
       made ??= connect(url, token);
       return made;
     },

@@ -4,6 +4,7 @@
  */
 import type { ApprovalView, Card, TaskSummary, TaskView } from "../domain/view.ts";
 import { visible, visibleLine } from "../domain/visible.ts";
+import { needsLines } from "./show-needs.ts";
 
 function lines(...parts: readonly (string | null | readonly (string | null)[])[]): string {
   return parts
@@ -43,10 +44,12 @@ export function approvalText(approval: ApprovalView): string {
     field("task", approval.task_id),
     field("status", approval.status),
     field("asked by", `${card.requested_by}, rule ${approval.rule}, ${approval.requested_at}`),
+    ...needsLines(approval).map(([name, words]) => field(name, words)),
     ...boundsOf(card),
     ...card.items.flatMap(itemLines),
     ...toolLines(card),
     ...card.facts.map((fact) => `  - ${visibleLine(fact)}`),
+    ...(approval.standing_notes ?? []).map(({ name, why }) => field("not by", `${name}: ${why}`)),
     field("policy", card.policy_hash),
     field("hash", approval.content_hash),
     ...approval.decisions.map((made) =>
@@ -65,6 +68,7 @@ function boundsOf(card: Card): (string | null)[] {
     field("commit", card.base_commit),
     field("publishes", card.publishes),
     field("written by", `${card.taint} (the least trusted author of what this rests on)`),
+    ...(card.taint_sources ?? []).map((one) => field("", `${one.taint}: ${one.source}, ${one.at}`)),
     budget === null ? null : field("budget", budgetText(budget)),
     ...(environment === null
       ? []
@@ -137,6 +141,7 @@ export function taskText(task: TaskView): string {
     field("commit", task.commit),
     field("error", task.error_code),
     field("reason", task.reason),
+    ...(task.gate_notes ?? []).map((note) => field("remark", `${note.gate}: ${note.reason}`)),
     ...task.items.map(
       (item) =>
         `  ${visibleLine(item.item_id)}: ${item.outcome}, ${item.attempts_used} of ${item.max_attempts} attempts, ${visibleLine(item.title)}`,

@@ -34,14 +34,14 @@ export function findTarget(env: Readonly<Record<string, string | undefined>>, cw
 }
 
 /** A token is sent in clear only to this machine. */
-export function checkedUrl(text: string): string {
-  if (!URL.canParse(text)) throw new UsageError(`COUNTERSIGN_URL is not a URL: ${text}`);
+export function checkedUrl(text: string, name = "COUNTERSIGN_URL"): string {
+  if (!URL.canParse(text)) throw new UsageError(`${name} is not a URL: ${text}`);
   const url = new URL(text);
   if (url.username !== "" || url.password !== "")
-    throw new UsageError("COUNTERSIGN_URL holds a user name or password: leave it out");
+    throw new UsageError(`${name} holds a user name or password: leave it out`);
   const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
   if (url.protocol !== "https:" && !(url.protocol === "http:" && loopback))
-    throw new UsageError("COUNTERSIGN_URL must begin with https:// (http:// is for this machine only)");
+    throw new UsageError(`${name} must begin with https:// (http:// is for this machine only)`);
   return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
 }
 

@@ -36,6 +36,7 @@ const plain: Readonly<Record<string, string>> = {
   plan_ready: "The plan is ready for review",
   verification_result: "Verification",
   merge_result: "Merge",
+  policy_changed: "The policy was changed",
 };
 
 /** What agents say to each other, and their comings and goings between steps, would drown what a person follows. */

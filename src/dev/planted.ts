@@ -29,6 +29,10 @@ export function commandOf(subset: Subset): string[] {
     const { seed, steps } = subset.scope;
     return ["test/simulation/run.ts", "scope", "--seed", seed, "--steps", String(steps)];
   }
+  if ("approvals" in subset) {
+    const { seed, walks } = subset.approvals;
+    return ["test/simulation/run.ts", "approvals", "--seed", seed, "--walks", String(walks)];
+  }
   return ["node_modules/vitest/vitest.mjs", "run", "--project", "node", subset.test];
 }
 /** Only a run that counted its failures found one: code that does not load is no bug caught. */

@@ -5,6 +5,8 @@ export interface SoakFlags {
   readonly steps: number;
   readonly evictions: number;
   readonly kills: number;
+  readonly scripts: number;
+  readonly walks: number;
   readonly seed: number;
 }
 export interface Row {
@@ -30,7 +32,7 @@ const scopeShare = 20;
 const scopeRunSteps = 10_000;
 const jobs = 2;
 
-export function runsOf({ steps, evictions, kills, seed }: SoakFlags): Run[] {
+export function runsOf({ steps, evictions, kills, scripts, walks, seed }: SoakFlags): Run[] {
   const scopeRuns = Math.max(1, Math.round(steps / scopeShare / scopeRunSteps));
   const simulate = "test/simulation/run.ts";
   const seeded = ["--seed", String(seed)];
@@ -64,8 +66,23 @@ export function runsOf({ steps, evictions, kills, seed }: SoakFlags): Run[] {
       env: {},
       read: (said) => row("kills", reportsIn(said, killed).map(ofKills)),
     },
+    {
+      name: "shell",
+      counting: "scripts, those whose reading claims to know all that runs",
+      args: [simulate, "shell", ...seeded, "--scripts", String(scripts), "--jobs", String(jobs), "--json"],
+      env: {},
+      read: (said) => row("shell", reportsIn(said, shell).map(ofShell)),
+    },
+    {
+      name: "approvals",
+      counting: "walks, calls that ran",
+      args: [simulate, "approvals", ...seeded, "--walks", String(walks), "--jobs", String(jobs), "--json"],
+      env: {},
+      read: (said) => row("approvals", reportsIn(said, walked).map(ofWalks)),
+    },
   ];
-  const wanted: Record<string, number> = { messaging: steps, scope: steps, evictions, kills };
+  const simulated = { messaging: steps, scope: steps, shell: scripts, approvals: walks };
+  const wanted: Record<string, number> = { ...simulated, evictions, kills };
   return all.filter(({ name }) => wanted[name] !== 0);
 }
 
@@ -86,6 +103,16 @@ const lives = z.union([
 const killed = z.object({
   ...{ kills: z.number(), answered: z.number(), done: z.number() },
   ...{ lost: z.number(), doubled: z.number(), violations: z.number() },
+});
+const shell = z.object({
+  shell: z.object({ scripts: z.number(), claimed: z.number(), missing: z.number() }),
+});
+
+const walked = z.object({
+  approvals: z.object({
+    ...{ walks: z.number(), counts: z.record(z.string(), z.number()) },
+    failures: z.array(z.object({ violation: z.string() })),
+  }),
 });
 
 /** A simulation ends at its first violation, whose sentence says which kind it is. */
@@ -113,6 +140,14 @@ function ofLives(told: z.infer<typeof lives>): Figures {
 }
 function ofKills({ answered, done, lost, doubled, violations }: z.infer<typeof killed>): Figures {
   return { asked: answered, done, lost, doubled, violations };
+}
+function ofWalks({ approvals }: z.infer<typeof walked>): Figures {
+  const { walks, counts, failures } = approvals;
+  const done = (counts["ran by a person's yes"] ?? 0) + (counts["ran by plan or policy"] ?? 0);
+  return { asked: walks, done, ...judged(failures.map(({ violation }) => violation)) };
+}
+function ofShell({ shell: { scripts, claimed, missing } }: z.infer<typeof shell>): Figures {
+  return { asked: scripts, done: claimed, lost: 0, doubled: 0, violations: missing };
 }
 
 function row(run: string, parts: readonly Figures[]): Row | null {

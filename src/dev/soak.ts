@@ -8,11 +8,13 @@ import { beganAt, killGroup, type ProcessRecord, survivors } from "./processes.t
 import { project } from "./project.ts";
 import { type Row, type Run, runsOf, type SoakFlags } from "./soak-runs.ts";
 
-const usage = `npm run test:soak -- [--steps N] [--evictions N] [--kills N] [--seed N] [--json]
+const usage = `npm run test:soak -- [--steps N] [--evictions N] [--kills N] [--scripts N] [--walks N] [--seed N] [--json]
 
   --steps N      steps of the simulations (default 10000000); 0 leaves them out
   --evictions N  lives of objects that end in workerd (default 2000); 0 leaves them out
   --kills N      SIGKILLs of the whole service (default 100); 0 leaves them out
+  --scripts N    shell scripts read and run by bash (default 100000); 0 leaves them out
+  --walks N      random walks over approvals (default 200000); 0 leaves them out
   --seed N       a whole number that makes the same choices again (default: one of the clock's)
   --json         the table as one line of JSON on stdout`;
 
@@ -38,6 +40,8 @@ export function flagsOf(args: readonly string[], clock: number): (SoakFlags & { 
           steps: { type: "string" },
           evictions: { type: "string" },
           kills: { type: "string" },
+          scripts: { type: "string" },
+          walks: { type: "string" },
           seed: { type: "string" },
         },
         json: { type: "boolean", default: false },
@@ -46,9 +50,12 @@ export function flagsOf(args: readonly string[], clock: number): (SoakFlags & { 
     const steps = whole(values.steps, 10_000_000);
     const evictions = whole(values.evictions, 2_000);
     const kills = whole(values.kills, 100);
+    const scripts = whole(values.scripts, 100_000);
+    const walks = whole(values.walks, 200_000);
     const seed = whole(values.seed, clock % 1_000_000);
-    if (steps === null || evictions === null || kills === null || seed === null) return null;
-    return { steps, evictions, kills, seed, json: values.json };
+    if (steps === null || evictions === null || kills === null) return null;
+    if (scripts === null || walks === null || seed === null) return null;
+    return { steps, evictions, kills, scripts, walks, seed, json: values.json };
   } catch {
     return null;
   }

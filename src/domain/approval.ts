@@ -2,8 +2,9 @@
  * The life of an approval: requested -> decided -> issued -> verified -> attached -> checked -> executed.
  * One table; what is decided is final; whoever comes second is told who was first. [APP-*]
  */
+import { approvalsOf, type Needs, whyNotYes } from "./deciding.ts";
 import { ok, type Refusal, type Result, refuse } from "./refusal.ts";
-import type { ApprovalView, Caller, Card, Decision, TaskView } from "./view.ts";
+import type { ApprovalView, Caller, Card, Decision, TaskInput, TaskView } from "./view.ts";
 
 export type ApprovalKind = ApprovalView["kind"];
 export type ApprovalStatus = ApprovalView["status"];
@@ -48,16 +49,22 @@ export const decisionsOf: Record<ApprovalKind, readonly Decision["decision"][]> 
   dead_letter: ["approve", "deny"],
 };
 
-export interface Pending {
-  readonly id: string;
-  readonly kind: ApprovalKind;
-  readonly status: ApprovalStatus;
-  readonly content_hash: string;
-  readonly decisions: ApprovalView["decisions"];
+export type Pending = Pick<ApprovalView, "id" | "kind" | "status" | "content_hash" | "decisions" | "winner">;
+/** Who decides, and what is demanded of them. */
+export interface Decider {
+  readonly caller: Pick<Caller, "subject" | "via">;
+  readonly needs: Needs;
 }
 
-/** The status a decision leads to, or why it is refused. The first decision wins. */
-export function decide(card: Pending, decision: Decision): Result<Exclude<ApprovalStatus, "pending" | "expired">> {
+/**
+ * The status a decision leads to, or why it is refused. `pending`: the yes counts, and another person's is needed. What
+ * came first wins, a decision or not.
+ */
+export function decide(
+  card: Pending,
+  decision: Decision,
+  { caller, needs }: Decider,
+): Result<Exclude<ApprovalStatus, "expired">> {
   if (card.status !== "pending") return { ok: false, refusal: alreadyResolved(card) };
   if (!decisionsOf[card.kind].includes(decision.decision))
     return refuse(
@@ -69,27 +76,54 @@ export function decide(card: Pending, decision: Decision): Result<Exclude<Approv
       content_hash: card.content_hash,
     });
   switch (decision.decision) {
-    case "approve":
-      return ok("approved");
+    case "approve": {
+      const wrong = wrongAmount(card.kind, decision.amount ?? null) ?? whyNotYes(needs, card, caller);
+      if (wrong !== null) return { ok: false, refusal: wrong };
+      return ok(approvalsOf(needs, card).length + 1 < needs.approvers ? "pending" : "approved");
+    }
     case "deny":
       return ok("denied");
     case "request_changes":
-      return ok("superseded");
+      return needs.revisions_left > 0
+        ? ok("superseded")
+        : refuse("not_in_this_state", "This plan was revised as often as it may be. Approve it or deny it.");
   }
 }
 
+function wrongAmount(kind: ApprovalKind, amount: NonNullable<TaskInput["budget"]> | null): Refusal | null {
+  const given = amount !== null && Object.values(amount).some((part) => part !== undefined && part > 0);
+  if (kind === "budget" && !given)
+    return { code: "bad_request", detail: "Say how much to add: amount with tokens, usd or minutes above zero." };
+  if (kind !== "budget" && amount !== null)
+    return { code: "bad_request", detail: `An amount belongs to a budget card, not to a ${kind} card: leave it out.` };
+  return null;
+}
+
+/** What ended the card first. Rows written before winners were kept tell it by their last decision. */
 function alreadyResolved(card: Pending): Refusal {
-  const first = card.decisions.at(-1);
+  const last = card.decisions.at(-1) ?? null;
+  const winner = card.winner ?? (last && { by: last.by, what: last.decision, at: last.at, reason: last.comment });
+  const decided = winner !== null && ["approve", "deny", "request_changes"].includes(winner.what);
+  const why = winner?.reason ? `: ${winner.reason}` : "";
   const who =
-    first === undefined
+    winner === null
       ? `This card is ${card.status}.`
-      : `${first.by} decided this at ${first.at}: ${first.decision}.`;
+      : decided
+        ? `${winner.by} decided this at ${winner.at}: ${winner.what}.`
+        : `This card was ${ended[card.status]} at ${winner.at} by ${winner.by}${why}.`;
   return {
     code: "already_resolved",
-    detail: `${who} The first decision stands.`,
-    extra: { status: card.status, decision: first ?? null },
+    detail: `${who} ${decided ? "The first decision stands." : "It can be decided no more."}`,
+    extra: { status: card.status, decision: last, winner },
   };
 }
+const ended: Record<ApprovalStatus, string> = {
+  pending: "left open",
+  approved: "approved",
+  denied: "denied",
+  expired: "ended",
+  superseded: "taken back",
+};
 
 /** Only people with the approver role decide. */
 export function mayDecide(caller: Caller): boolean {

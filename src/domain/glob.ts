@@ -43,7 +43,7 @@ export function isLiteralGlob(glob: string): boolean {
 }
 
 /** A last `**` needs something to match: `src/**` is what is below `src`, not `src` itself. */
-function segmentsOf(glob: string): readonly string[] {
+export function segmentsOf(glob: string): readonly string[] {
   const segments = glob.split("/");
   return segments.at(-1) === "**" ? [...segments, "*"] : segments;
 }
@@ -65,7 +65,7 @@ function characterMatches(sign: string, character: string): boolean {
 }
 
 /** Wildcard matching with one step back: only the last star is ever tried again. */
-function matchList(
+export function matchList(
   pattern: readonly string[],
   text: readonly string[],
   isStar: (sign: string) => boolean,

@@ -6,19 +6,24 @@ import type { PatchFile } from "./evidence.ts";
 import { matchesAny, starMatches } from "./glob.ts";
 import { readBySetup } from "./plan-protect.ts";
 import type { Grant, PlanItem } from "./plan-shape.ts";
-import type { ShellReading } from "./shell.ts";
+import { namesProtected, protectedFile } from "./protected-files.ts";
+import type { ShellCommand, ShellReading } from "./shell.ts";
 import { readShell } from "./shell.ts";
+import { filesOf } from "./shell-files.ts";
 import { inGitDirectory, insideWorkspace } from "./workspace-path.ts";
 
 /** `*` stands for anything inside one word, a last `**` for any further words. */
 export function commandGranted(granted: readonly string[], words: readonly string[]): boolean {
-  return words.length > 0 && granted.some((grant) => wordsMatch(grant.trim().split(/\s+/), words));
+  return granted.some((grant) => wildWords(grant, words) !== null);
 }
-function wordsMatch(pattern: readonly string[], words: readonly string[]): boolean {
+/** The words for which only a wildcard of the grant stands; null when the grant does not match. */
+function wildWords(grant: string, words: readonly string[]): readonly string[] | null {
+  const pattern = grant.trim().split(/\s+/);
   const open = pattern.at(-1) === "**";
   const fixed = open ? pattern.slice(0, -1) : pattern;
-  if (open ? words.length < fixed.length : words.length !== fixed.length) return false;
-  return fixed.every((sign, index) => starMatches(sign, words[index] ?? ""));
+  if (words.length === 0 || (open ? words.length < fixed.length : words.length !== fixed.length)) return null;
+  if (!fixed.every((sign, index) => starMatches(sign, words[index] ?? ""))) return null;
+  return words.filter((_, index) => fixed[index]?.includes("*") !== false);
 }
 
 /** Whether the script parses whole, all it runs is granted, all it redirects is in `paths`, and no assignment precedes a command. */
@@ -31,10 +36,51 @@ export function readingGranted(reading: ShellReading, allow: Grant, cwd = "."): 
   // After a `cd` a relative target is somewhere else than it says.
   if (reading.moves && files.length > 0) return false;
   return (
-    reading.commands.every(
-      (command) => command.assignments.length === 0 && commandGranted(allow.commands, command.argv),
-    ) && files.every((file) => pathGranted(file, allow, cwd))
+    reading.commands.every((command) => command.assignments.length === 0 && named(command, allow, cwd)) &&
+    files.every((file) => pathGranted(file, allow, cwd))
   );
+}
+
+/**
+ * Whether a grant names the command: code, and the program behind a wrapper unless that is granted by itself, stand
+ * in the grant as they are; its wildcards stand for nothing that only such words may name.
+ */
+function named(command: ShellCommand, allow: Grant, cwd: string): boolean {
+  return allow.commands.some((grant) => {
+    const wild = wildWords(grant, command.argv);
+    if (wild === null) return false;
+    const reads = onlyReads(command.argv);
+    if (wild.some((word) => isTelling(word, reads, allow, cwd))) return false;
+    const literal = new Set(command.argv);
+    for (const word of wild) literal.delete(word);
+    return (
+      command.code.every((word) => literal.has(word)) &&
+      command.runs.slice(1).every((run) => literal.has(run[0] ?? "") || commandGranted(allow.commands, run))
+    );
+  });
+}
+/** A path out of the workspace, or a protected file for a program that may change it. */
+function isTelling(word: string, reads: boolean, allow: Grant, cwd: string): boolean {
+  return pathsIn(word).some((path) => {
+    const inside = insideWorkspace(path, cwd);
+    if (inside === null) return /^[/~]|(?:^|\/)\.\.(?:\/|$)/.test(path);
+    if (reads) return false;
+    const guarded = protectedFile(inside);
+    return inGitDirectory(inside) || (guarded !== null && !namesProtected(allow.paths, inside, guarded));
+  });
+}
+/** The word as a path, and what in it an option may take for one: `--file=x`, `-Fx`, `@x`, `name=@x`. */
+function pathsIn(word: string): readonly string[] {
+  if (/\s/.test(word)) return [];
+  if (word.includes("://")) return [word];
+  const joined = /^-[a-zA-Z](?=[/~.@])(.*)$/s.exec(word)?.[1] ?? word;
+  return [word, ...joined.split(/[=@<,:]/)];
+}
+const readers =
+  /^(?:echo|printf|true|false|test|\[|cat|head|tail|tac|nl|wc|ls|dir|stat|file|du|df|find|grep|egrep|fgrep|rg|jq|diff|cmp|comm|cut|tr|od|hexdump|strings|sha\d+sum|md5sum|cksum|basename|dirname|realpath|readlink|pwd|which|type|date|id|whoami|uname|sleep|seq|cd|git)$/;
+/** Programs that change no file which their words name, but those they are told apart by: see `filesOf`. */
+function onlyReads(argv: readonly string[]): boolean {
+  return readers.test(argv[0] ?? "") && filesOf(argv).written.length === 0;
 }
 
 export function pathGranted(path: string, allow: Pick<Grant, "paths">, cwd = "."): boolean {
@@ -72,5 +118,8 @@ function beyond(file: PatchFile, allow: Grant): string | null {
   }
   if (readBySetup(file.path) && !named)
     return "setup reads it while the network is open, and allow.paths does not name it exactly";
+  const guarded = protectedFile(file.path);
+  if (guarded !== null && !namesProtected(allow.paths, file.path, guarded))
+    return `it is ${guarded.what}, and allow.paths does not name it`;
   return null;
 }

@@ -2,6 +2,7 @@
  * What we sign, in one form: a compact JWS (RFC 7515), EdDSA only, over RFC 8785 bytes. Each kind of statement has a
  * `typ` of its own, so that one can never pass for another. Signing itself enters as a function. [TOK-*] [AUD-16]
  */
+import { sha256 } from "@noble/hashes/sha2.js";
 import { z } from "zod";
 import { canonicalJson } from "./canonical.ts";
 
@@ -17,6 +18,11 @@ function decode(text: string): Uint8Array<ArrayBuffer> | null {
 }
 const utf8 = new TextEncoder();
 const header = z.strictObject({ alg: z.literal("EdDSA"), kid: z.string(), typ: z.string() });
+
+/** RFC 7638: the name that an Ed25519 key gives itself, from its public part `x`. */
+export function thumbprint(x: string): string {
+  return encode(sha256(utf8.encode(canonicalJson({ crv: "Ed25519", kty: "OKP", x }))));
+}
 
 /** The ASCII bytes to sign, as text: `<header>.<payload>`, both base64url. */
 export function jwsInput(typ: string, kid: string, said: unknown): string {

@@ -36,7 +36,7 @@ export const checkDefinitions: readonly string[] = [
 ];
 
 /** What setup reads before the network is cut: changed, it would run an agent's words with the network open. */
-const setupInputs: readonly string[] = [
+export const setupInputs: readonly string[] = [
   ...anywhere(
     "package.json",
     "package-lock.json",

@@ -1,11 +1,13 @@
 /**
  * What a person should know of a plan before they sign it: steps that policy will refuse or ask about although the
- * plan holds them, and checks that run what the item itself may change. Remarks inform; they decide nothing. [REM-*]
+ * plan holds them, steps whose result will be held, and checks that run what the item itself may change. Remarks inform; they decide nothing. [REM-*]
  */
 import { globProblem, globsOverlap, matchesAny } from "./glob.ts";
 import type { Taint } from "./message.ts";
 import type { Plan, PlanItem } from "./plan.ts";
 import { type Policy, resolve } from "./policy.ts";
+import { unnamedWrite } from "./policy-arguments.ts";
+import { touchOf } from "./policy-call.ts";
 
 export function remarksOn(plan: Pick<Plan, "items">, policy: Policy, taint: Taint): string[] {
   return plan.items.flatMap((item) => [...stepRemarks(item, policy, taint), ...checkRemarks(item)]);
@@ -18,7 +20,10 @@ function stepRemarks(item: PlanItem, policy: Policy, taint: Taint): string[] {
     const found = resolve(policy, { tool: "shell_execute", args: { command } }, context);
     const step = `${item.id}, step ${index + 1}`;
     if (found.decision === "deny") return [`${step}: policy will refuse it (${found.rule}): ${found.reason}`];
-    return found.decision === "ask" ? [`${step}: it will wait for an approval of its own: ${found.reason}`] : [];
+    if (found.decision === "ask") return [`${step}: it will wait for an approval of its own: ${found.reason}`];
+    const unnamed = unnamedWrite(touchOf({ tool: "shell_execute", args: { command } }), [], allow.paths);
+    if (unnamed === null) return [];
+    return [`${step}: it writes ${unnamed.path}, ${unnamed.what}: allow.paths does not name it, so its result is held`];
   });
 }
 

@@ -5,13 +5,6 @@
 import { z } from "zod";
 import { approvalKinds } from "./view.ts";
 
-/**
- * How a decision was proved, weakest first: a bearer token, a person's session on the page, a passkey over the
- * statement's hash. No passkey can be given yet, so no policy may demand one.
- */
-export const proofs = ["token", "session", "passkey"] as const;
-export type Proof = (typeof proofs)[number];
-
 const kind = z.enum(approvalKinds);
 const toolName = z.string().regex(/^[a-z][a-z0-9_]{0,63}$/);
 const demandable = z.enum(["token", "session"]);

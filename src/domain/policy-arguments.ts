@@ -3,13 +3,16 @@
  * was granted. Each rule is data that names one of the checks here. [POL-*]
  */
 import { z } from "zod";
-import { globMatches } from "./glob.ts";
+import { globMatches, globProblem, matchesAny } from "./glob.ts";
+import { hostMatches, whyNear } from "./hosts.ts";
 import type { CallContext, CallTouch } from "./policy-call.ts";
+import { namesProtected, protectedFile } from "./protected-files.ts";
 import { harmlessTargets } from "./shell.ts";
-import { programName } from "./shell-wrappers.ts";
+import { changesOperands, filesOf, removesTree } from "./shell-files.ts";
 import { inGitDirectory, insideWorkspace, workspaceRoot } from "./workspace-path.ts";
 
 const common = { id: z.string().regex(/^[a-z][a-z0-9-]{0,63}$/), effect: z.enum(["deny", "ask"]) };
+const globs = z.array(z.string().refine((glob) => globProblem(glob) === null, { error: "is not a glob" })).max(200);
 export const argumentRule = z.discriminatedUnion("check", [
   z.strictObject({ ...common, check: z.literal("recursive_force_removal"), params: z.strictObject({}) }),
   /** `also`: absolute globs outside the workspace that are allowed all the same. */
@@ -25,6 +28,8 @@ export const argumentRule = z.discriminatedUnion("check", [
     check: z.literal("host_not_allowed"),
     params: z.strictObject({ allow: z.array(z.string()) }),
   }),
+  /** Stands before the grant, unlike other rules that ask. `also`: further files and folders of this scope. */
+  z.strictObject({ ...common, check: z.literal("protected_files"), params: z.strictObject({ also: globs }) }),
   z.strictObject({ ...common, check: z.literal("shell_not_plain"), params: z.strictObject({}) }),
 ]);
 export type ArgumentRule = z.infer<typeof argumentRule>;
@@ -34,8 +39,13 @@ export const defaultArgumentRules: readonly ArgumentRule[] = [
   { id: "outside-workspace", effect: "deny", check: "outside_workspace", params: { root: workspaceRoot, also: [] } },
   { id: "git-directory", effect: "deny", check: "git_directory", params: {} },
   { id: "host-not-allowed", effect: "deny", check: "host_not_allowed", params: { allow: [] } },
+  { id: "protected-files", effect: "ask", check: "protected_files", params: { also: [] } },
   { id: "shell-not-plain", effect: "ask", check: "shell_not_plain", params: {} },
 ];
+/** Checks whose question no grant answers by covering the call: only by naming what is asked about. */
+export function standsBeforeGrant(rule: ArgumentRule): boolean {
+  return rule.check === "protected_files";
+}
 
 /** Why the rule holds for this call, as a sentence; null when it does not. */
 export function brokenBy(rule: ArgumentRule, touch: CallTouch, context: Pick<CallContext, "token">): string | null {
@@ -46,11 +56,10 @@ export function brokenBy(rule: ArgumentRule, touch: CallTouch, context: Pick<Cal
       return outside(touch, rule.params);
     case "git_directory":
       return gitWrite(touch);
-    case "host_not_allowed": {
-      const allowed = [...rule.params.allow, ...(context.token?.allow.hosts ?? [])];
-      const host = touch.hosts.find((name) => !allowed.some((entry) => hostMatches(entry, name)));
-      return host === undefined ? null : `the host "${host}" is not allowed`;
-    }
+    case "host_not_allowed":
+      return notAllowed(touch, [...rule.params.allow, ...(context.token?.allow.hosts ?? [])]);
+    case "protected_files":
+      return protectedWrite(touch, rule.params.also, context.token);
     case "shell_not_plain":
       return touch.tool === "shell_execute" ? notPlain(touch) : touch.odd;
   }
@@ -60,47 +69,38 @@ function notPlain(touch: CallTouch): string | null {
   if (touch.odd !== null) return touch.odd;
   if (touch.shell === null) return "it has no command";
   if (touch.shell.parse_error !== null) return `the command cannot be read whole: ${touch.shell.parse_error}`;
-  return touch.shell.dynamic ? "what the command does is only known when it runs" : null;
+  if (touch.shell.dynamic) return "what the command does is only known when it runs";
+  const opaque = touch.shell.commands.find((command) => command.opaque !== null);
+  return opaque === undefined ? null : `"${opaque.argv.join(" ").slice(0, 80)}": ${opaque.opaque}`;
 }
 
 function removal(touch: CallTouch): string | null {
-  const runs = touch.shell?.commands.flatMap((command) => command.runs) ?? [];
-  const found = runs.find((run) => programName(run[0] ?? "") === "rm" && isRecursiveForce(run.slice(1)));
-  return found === undefined ? null : `"${found.join(" ").slice(0, 80)}" removes recursively and by force`;
-}
-/** Letters in any order, joined or apart; long options in any abbreviation that still tells them apart. */
-function isRecursiveForce(words: readonly string[]): boolean {
-  const end = words.indexOf("--");
-  const options = (end < 0 ? words : words.slice(0, end)).filter((word) => word.startsWith("-"));
-  const has = (letters: RegExp, long: string): boolean =>
-    options.some((word) => (word.startsWith("--") ? word.length > 2 && long.startsWith(word) : letters.test(word)));
-  return has(/[rR]/, "--recursive") && has(/f/, "--force");
+  for (const command of touch.shell?.commands ?? []) {
+    const found = removesTree(command.runs);
+    if (found !== null) return `"${found.join(" ").slice(0, 80)}" removes recursively and by force`;
+  }
+  return null;
 }
 
-/** Programs that change the files they name. */
-const writers =
-  /^(?:rm|rmdir|mv|cp|ln|touch|mkdir|tee|chmod|chown|chgrp|truncate|install|unlink|shred|dd|sed|rsync|patch)$/;
-const movers = /^(?:cd|pushd)$/;
-
-/** What the commands of a script name as files to change, or as the directory to change to. */
-function operands(touch: CallTouch): string[] {
-  const runs = touch.shell?.commands.flatMap((command) => command.runs) ?? [];
-  return runs.flatMap((run) => {
-    const name = programName(run[0] ?? "");
-    if (name === "sed") return sedFiles(run.slice(1));
-    if (!writers.test(name) && !movers.test(name)) return [];
-    return run
-      .slice(1)
-      .filter((word) => !word.startsWith("-"))
-      .map((word) => word.replace(/^(?:of|if)=/, ""));
-  });
+function notAllowed(touch: CallTouch, allowed: readonly string[]): string | null {
+  const host = touch.hosts.find((name) => !allowed.some((entry) => hostMatches(entry, name)));
+  if (host === undefined) return null;
+  const near = host === "" ? null : whyNear(host);
+  return near === null
+    ? `the host "${host.slice(0, 100)}" is not allowed`
+    : `the host "${host.slice(0, 100)}" is not allowed by its own name: it is ${near}`;
 }
-/** `sed` changes files only in place, and its first operand is a program unless an option brought one. */
-function sedFiles(words: readonly string[]): string[] {
-  if (!words.some((word) => /^-[a-zA-Z]*i|^--in-place/.test(word))) return [];
-  const brings = /^(?:-[a-zA-Z]*[ef]|--expression|--file)$/;
-  const files = words.filter((word, index) => !word.startsWith("-") && !brings.test(words[index - 1] ?? ""));
-  return words.some((word) => brings.test(word) || /^--(?:expression|file)=/.test(word)) ? files : files.slice(1);
+
+/** What the commands of a script name as files, or as the directory to change to. */
+function filesNamed(touch: CallTouch): string[] {
+  return filesIn(touch, "named");
+}
+function filesWritten(touch: CallTouch): string[] {
+  return filesIn(touch, "written");
+}
+function filesIn(touch: CallTouch, which: "named" | "written"): string[] {
+  const runs = touch.shell?.commands.flatMap((command) => command.runs) ?? [];
+  return runs.flatMap((run) => filesOf(run)[which].filter((path) => !harmlessTargets.includes(path)));
 }
 function redirects(touch: CallTouch): string[] {
   return touch.shell === null ? [] : [...touch.shell.reads, ...touch.shell.writes];
@@ -109,7 +109,7 @@ function redirects(touch: CallTouch): string[] {
 function outside(touch: CallTouch, params: { readonly root: string; readonly also: readonly string[] }): string | null {
   const start = insideWorkspace(touch.cwd, ".", params.root);
   if (start === null) return `"${touch.cwd.slice(0, 80)}" is outside the workspace`;
-  const named = [...redirects(touch), ...operands(touch).filter((path) => !harmlessTargets.includes(path))];
+  const named = [...redirects(touch), ...filesNamed(touch)];
   // After a `cd` only an absolute path says where it leads.
   const known =
     touch.shell?.moves === true ? named.filter((path) => path.startsWith("/") || !path.includes("..")) : named;
@@ -128,12 +128,41 @@ function allowedOutside(path: string, also: readonly string[]): boolean {
 
 function gitWrite(touch: CallTouch): string | null {
   if (!touch.writes) return null;
-  const written = [touch.cwd, ...touch.paths, ...(touch.shell?.writes ?? []), ...operands(touch)];
+  const written = [touch.cwd, ...touch.paths, ...(touch.shell?.writes ?? []), ...filesNamed(touch)];
   const found = written.find(inGitDirectory);
   return found === undefined ? null : `"${found.slice(0, 80)}" is inside a git directory`;
 }
 
-export function hostMatches(entry: string, host: string): boolean {
-  if (host === "") return false;
-  return entry.startsWith(".") ? host === entry.slice(1) || host.endsWith(entry) : host === entry;
+/** A block of a `steps` item that a person read is named by its own bytes; its result is judged like any other. */
+function protectedWrite(touch: CallTouch, also: readonly string[], token: CallContext["token"]): string | null {
+  if (!touch.writes) return null;
+  if (touch.script !== null && touch.cwd === "." && token?.steps.includes(touch.script) === true) return null;
+  const unnamed = unnamedWrite(touch, also, token?.allow.paths ?? []);
+  if (unnamed !== null) return `"${unnamed.path.slice(0, 80)}" is ${unnamed.what}, and no grant names it`;
+  const open = touch.shell?.commands.find((command) => command.open && command.runs.some(changesOperands));
+  if (open !== undefined) return `"${open.argv.join(" ").slice(0, 80)}" takes the files it changes from its input`;
+  // After a change of directory it is not known which file a relative path is.
+  const moved = touch.shell?.moves === true ? shellWrites(touch).find((path) => !path.startsWith("/")) : undefined;
+  return moved === undefined ? null : `"${moved.slice(0, 80)}" is written after a change of directory`;
+}
+/** The first protected file that the call writes and that `named` does not name. */
+export function unnamedWrite(
+  touch: CallTouch,
+  also: readonly string[],
+  named: readonly string[],
+): { readonly path: string; readonly what: string } | null {
+  for (const path of [...touch.paths, ...shellWrites(touch)]) {
+    const inside = insideWorkspace(path, touch.cwd);
+    const what = inside === null ? null : whyProtected(inside, also, named);
+    if (what !== null) return { path, what };
+  }
+  return null;
+}
+function shellWrites(touch: CallTouch): string[] {
+  return [...(touch.shell?.writes ?? []), ...filesWritten(touch)];
+}
+function whyProtected(path: string, also: readonly string[], named: readonly string[]): string | null {
+  const found = protectedFile(path);
+  if (found !== null) return namesProtected(named, path, found) ? null : found.what;
+  return matchesAny(also, path) && !named.includes(path) ? "protected by this policy" : null;
 }

@@ -1,8 +1,10 @@
 /** What a tool call would touch, read from its arguments and not from its name's good faith. [POL-*] */
+import { anyScheme, hostOf } from "./hosts.ts";
 import type { JsonValue, Taint } from "./message.ts";
 import type { Grant } from "./plan-shape.ts";
 import type { ShellReading } from "./shell.ts";
 import { readShell } from "./shell.ts";
+import { hostsOf } from "./shell-hosts.ts";
 
 export const trustRoles = ["mayor", "deacon", "crew", "witness"] as const;
 export type TrustRole = (typeof trustRoles)[number];
@@ -44,7 +46,7 @@ export interface CallTouch {
   readonly paths: readonly string[];
   /** The directory they are relative to, as written; not one of `paths`. */
   readonly cwd: string;
-  /** Hosts, lower case, without the port. Empty text for an address that has none. */
+  /** Hosts in one spelling, without the port. Empty text for an address that has none. */
   readonly hosts: readonly string[];
   /** The script of a shell call; null for other tools. */
   readonly script: string | null;
@@ -54,10 +56,11 @@ export interface CallTouch {
 }
 
 const shellKeys: readonly string[] = ["command", "cwd", "timeout_ms"];
-const pathKey = /(?:^|_)(?:path|paths|file|files|filename|dir|directory|folder)$/i;
-const filePathKey = /^(?:from|to|source|destination|target|old|new)$/i;
-const hostKey = /(?:^|_)(?:url|urls|uri|href|host|hosts|hostname|endpoint)$/i;
-const scheme = /^[a-z][a-z0-9+.-]*:\/\//i;
+/** Of keys as `wordsIn` writes them. */
+const pathKey = /(?:^|_)(?:paths?|files?|filepath|dir|directory|folder|root|(?:file|path|dir|folder)_?name)$/;
+const filePathKey = /^(?:from|to|source|destination|target|old|new)$/;
+const hostKey = /(?:^|_)(?:url|urls|uri|href|host|hosts|hostname|endpoint)$/;
+const remoteKey = /(?:^|_)remote$/;
 const maxArgumentDepth = 8;
 
 export function touchOf(call: ToolCall): CallTouch {
@@ -103,28 +106,22 @@ function collect(
 ): void {
   if (depth > maxArgumentDepth) found.deep = true;
   else if (typeof value === "string") {
-    if (hostKey.test(key) || (/(?:^|_)remote$/i.test(key) && scheme.test(value))) found.urls.push(value);
-    else if (pathKey.test(key) || (ofFiles && filePathKey.test(key))) found.paths.push(value);
+    const words = wordsIn(key);
+    if (hostKey.test(words) || (remoteKey.test(words) && anyScheme.test(value))) found.urls.push(value);
+    else if (pathKey.test(words) || (ofFiles && filePathKey.test(words))) found.paths.push(value);
   } else if (Array.isArray(value)) for (const item of value) collect(item, key, ofFiles, found, depth + 1);
   else if (isRecord(value))
     for (const [name, inner] of Object.entries(value)) collect(inner, name, ofFiles, found, depth + 1);
 }
 
-/** Programs whose words name the hosts they speak to. */
-const networkPrograms = /(?:^|\/)(?:curl|wget|git|ssh|scp|sftp|rsync|nc|ncat|telnet|ftp|http|https)$/;
+/** `filePath`, `file-path` and `FILE_PATH` are the same words. */
+function wordsIn(key: string): string {
+  return key
+    .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
+    .replace(/[^A-Za-z0-9]+/g, "_")
+    .toLowerCase();
+}
+
 function shellHosts(shell: ShellReading): string[] {
-  return shell.commands.flatMap((command) =>
-    command.runs
-      .filter((run) => networkPrograms.test(run[0] ?? ""))
-      .flatMap((run) => run.slice(1).flatMap((word) => (scheme.test(word) ? [hostOf(word)] : scpHost(word)))),
-  );
-}
-/** `user@host:path`, as git and scp take it. */
-function scpHost(word: string): string[] {
-  const host = /^[\w.-]+@([\w.-]+):/.exec(word)?.[1];
-  return host === undefined ? [] : [host.toLowerCase()];
-}
-function hostOf(address: string): string {
-  const url = URL.parse(scheme.test(address) ? address : `https://${address}`);
-  return (url?.hostname ?? "").toLowerCase().replace(/\.$/, "");
+  return shell.commands.flatMap((command) => command.runs.flatMap(hostsOf));
 }

@@ -1,12 +1,14 @@
 /**
  * Gates: deterministic checks at fixed points, as data. The policy lane may block or ask; the quality
- * lane may only annotate. Agents never see them. [POL-*]
+ * lane may only annotate. Agents never see them. [POL-*] [GATE-*]
  */
 import { z } from "zod";
+import { invisibleIn, secretIn, wordIn } from "./gate-texts.ts";
 import { globProblem, matchesAny } from "./glob.ts";
 import type { Taint } from "./message.ts";
 import { taint, taints } from "./message.ts";
 import type { CallContext, CallTouch } from "./policy-call.ts";
+import { sandboxTools } from "./taint.ts";
 import { insideWorkspace } from "./workspace-path.ts";
 
 export const gateTriggers = ["every_user_message", "on_tool_call", "after_step", "every_agent_response"] as const;
@@ -33,6 +35,10 @@ export const gate = z
       check: z.literal("text_longer_than"),
       params: z.strictObject({ characters: z.int().positive() }),
     }),
+    /** Characters that nobody sees: they hide, reorder or carry other text. */
+    z.strictObject({ ...common, check: z.literal("invisible_text"), params: z.strictObject({}) }),
+    /** Tokens and keys by their known shapes. What was found is never repeated. */
+    z.strictObject({ ...common, check: z.literal("secret_like"), params: z.strictObject({}) }),
     z.strictObject({ ...common, check: z.literal("taint_at_least"), params: z.strictObject({ taint }) }),
     /** `inside`: tools known to stay within the workspace; every other one is held to reach out. */
     z.strictObject({
@@ -87,11 +93,19 @@ function firedBy(one: Gate, subject: GateSubject): string | null {
     case "path_matches":
       return call === null ? null : gatedPath(one.params.globs, call.touch);
     case "text_contains": {
-      const found = one.params.any.find((word) => text.toLowerCase().includes(word.toLowerCase()));
-      return found === undefined ? null : `the text contains "${found}"`;
+      const found = wordIn(one.params.any, text);
+      return found === null ? null : `the text contains "${found}"`;
     }
     case "text_longer_than":
       return text.length > one.params.characters ? `the text has more than ${one.params.characters} characters` : null;
+    case "invisible_text": {
+      const found = invisibleIn(text);
+      return found === null ? null : `the text holds characters that nobody sees (${found})`;
+    }
+    case "secret_like": {
+      const found = secretIn(text);
+      return found === null ? null : `the text seems to hold ${found}`;
+    }
     case "taint_at_least":
       return taints.indexOf(subject.taint) >= taints.indexOf(one.params.taint)
         ? `it derives from ${subject.taint} content`
@@ -120,4 +134,3 @@ function reachesOut(
   if (call.touch.hosts.length === 0 && (sandboxed || inside.includes(call.touch.tool))) return null;
   return "the run has read untrusted content and holds a secret: what leaves the workspace is asked for";
 }
-const sandboxTools: readonly string[] = ["shell_execute", "python_execute", "skill_execute"];

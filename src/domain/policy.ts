@@ -1,14 +1,18 @@
 /**
  * Which tool call runs, waits for a person, or never runs. The first match decides: what denies, the gates,
- * the attempt's token, argument rules that ask, the role, the tool, and else it asks. Deny is a floor:
+ * files that only a grant by name opens, the attempt's token, argument rules that ask, the role, the tool, and
+ * else it asks. Deny is a floor:
  * nothing lifts it but another policy. [POL-*] [INV-07]
  */
 import { z } from "zod";
+import { limits } from "../limits.ts";
 import { pathGranted, readingGranted } from "./grant.ts";
+import { hostMatches } from "./hosts.ts";
+import { argumentDepth, nestedAtMost } from "./nesting.ts";
 import type { Grant } from "./plan-shape.ts";
 import { approvalRules } from "./policy-approvals.ts";
 import type { ArgumentRule } from "./policy-arguments.ts";
-import { argumentRule, brokenBy, defaultArgumentRules, hostMatches } from "./policy-arguments.ts";
+import { argumentRule, brokenBy, defaultArgumentRules, standsBeforeGrant } from "./policy-arguments.ts";
 import type { CallContext, CallTouch, ToolCall, TrustRole } from "./policy-call.ts";
 import { readingTools, touchOf, trustRoles } from "./policy-call.ts";
 import type { GateNote } from "./policy-gates.ts";
@@ -16,8 +20,14 @@ import { evaluateGates, gate } from "./policy-gates.ts";
 
 const setting = z.enum(["auto_approve", "require_approval", "deny"]);
 type Setting = z.infer<typeof setting>;
+const toolName = /^[a-z][a-z0-9_]{0,63}$/;
 /** `*` is for tools that the policy names nowhere. */
-const table = z.record(z.string().regex(/^(?:\*|[a-z][a-z0-9_]{0,63})$/), setting);
+const table = z.record(
+  z
+    .string()
+    .regex(/^(?:\*|[a-z][a-z0-9_]{0,63})$/, { error: "a tool's name is a-z, 0-9 and _, at most 64 of them; or *" }),
+  setting,
+);
 
 export const policySchema = z.strictObject({
   tools: table,
@@ -75,6 +85,14 @@ export const defaultPolicy: Policy = {
         ],
       },
     },
+    ...(["every_user_message", "every_agent_response"] as const).map((trigger) => ({
+      id: trigger === "every_user_message" ? "invisible-in-message" : "invisible-in-response",
+      trigger,
+      lane: "quality" as const,
+      action: "annotate" as const,
+      check: "invisible_text" as const,
+      params: {},
+    })),
   ],
   approvals: approvalRules.parse({}),
 };
@@ -84,7 +102,7 @@ function all(tools: readonly string[], to: Setting): Record<string, Setting> {
 
 export interface Resolution {
   readonly decision: "run" | "ask" | "deny";
-  /** `argument:<id>`, `tool:<name>`, `role:<role>`, `gate:<id>`, `token` or `default`. */
+  /** `argument:<id>`, `tool:<name>`, `role:<role>`, `gate:<id>`, `token`, `default`, or `arguments` where they cannot be judged. */
   readonly rule: string;
   readonly reason: string;
   /** What gates only remarked. */
@@ -92,7 +110,11 @@ export interface Resolution {
 }
 
 export function resolve(policy: Policy, call: ToolCall, context: CallContext): Resolution {
+  if (!nestedAtMost(argumentDepth, call.args))
+    return { decision: "deny", rule: "arguments", reason: "its arguments are nested too deep to be judged", notes: [] };
   const touch = touchOf(call);
+  if (touch.paths.length > limits.call_paths)
+    return { decision: "deny", rule: "arguments", reason: "it names more files than anybody reads", notes: [] };
   const denial = denialOf(policy, touch, context);
   if (denial !== null) return { ...denial, notes: [] };
   const gates = evaluateGates(policy.gates, "on_tool_call", {
@@ -108,6 +130,8 @@ export function resolve(policy: Policy, call: ToolCall, context: CallContext): R
       reason: gates.reason,
       notes,
     };
+  const unnamed = firstBroken(policy.arguments.filter(standsBeforeGrant), "ask", touch, context);
+  if (unnamed !== null) return { decision: "ask", ...unnamed, notes };
   const granted = grantedBy(context.token, touch);
   if (granted !== null) return { decision: "run", rule: "token", reason: granted, notes };
   return { ...ungranted(policy, touch, context), notes };
@@ -175,14 +199,18 @@ function roleSetting(policy: Policy, role: TrustRole, tool: string): Setting | n
 /** Own entries only: a tool may be called `constructor`. */
 function settingOf(from: Readonly<Record<string, Setting>>, tool: string, policy: Policy): Setting | null {
   if (Object.hasOwn(from, tool) && tool !== "*") return from[tool] ?? null;
-  const known = Object.hasOwn(policy.tools, tool) && tool !== "*";
-  return known ? null : (from["*"] ?? null);
+  if (Object.hasOwn(policy.tools, tool) && tool !== "*") return null;
+  const others = from["*"] ?? null;
+  // What no policy could name is no tool: no word for the others lets it run.
+  return others === "auto_approve" && !toolName.test(tool) ? null : others;
 }
 
 /** Why the token grants the call; null when it does not. The grant names the tool, and all the call touches. */
 function grantedBy(token: CallContext["token"], touch: CallTouch): string | null {
   if (token === null || !token.allow.tools.includes(touch.tool) || touch.odd !== null) return null;
   if (touch.tool === "shell_execute") return shellGrant(token.allow, token.steps, touch);
+  // Which file it changes must be seen where files are granted.
+  if (touch.writes && touch.tool.startsWith("file_") && touch.paths.length === 0) return null;
   const inPaths = touch.paths.every((path) => pathGranted(path, token.allow, touch.cwd));
   const inHosts = touch.hosts.every((host) => token.allow.hosts.some((entry) => hostMatches(entry, host)));
   return inPaths && inHosts ? `the approved plan grants ${touch.tool}` : null;

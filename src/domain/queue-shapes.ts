@@ -37,6 +37,12 @@ export const leaseView = z.strictObject({
 });
 /** One queue, with who holds what until when: the oldest leases, at most 100. */
 export const queueDetail = queueView.extend({ leases: z.array(leaseView) });
+/** All queues of a scope. `silent`: agents that did not say in time how their inbox stands. */
+export const queueList = z.strictObject({
+  items: z.array(queueView),
+  next_cursor: z.null(),
+  silent: z.array(z.string()),
+});
 /** A dead letter as the object that holds it knows it. */
 export const storedLetter = z.strictObject({
   message_id: z.string(),
@@ -59,6 +65,7 @@ export const queueChange = z.strictObject({ reason: z.string().trim().max(2_000)
 /** `left`: dead letters that could still be sent again. */
 export const requeued = z.strictObject({ requeued: z.number().int(), left: z.number().int() });
 
+export type QueueList = z.infer<typeof queueList>;
 export type QueueView = z.infer<typeof queueView>;
 export type QueueDetail = z.infer<typeof queueDetail>;
 export type DeadLetterView = z.infer<typeof deadLetterView>;

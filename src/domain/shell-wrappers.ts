@@ -1,125 +1,166 @@
-/** Programs that run another program: what stands behind `sudo`, `env`, `timeout`, `sh -c` and their like. [SH-*] */
+/**
+ * Programs that run another program: what stands behind `sudo`, `env`, `timeout`, `xargs`, `sh -c` and their
+ * like. What a program runs that its words do not show makes it opaque; a use that is not known here is
+ * dynamic, never guessed. [SH-6] [SH-7] [SH-40] [SH-41]
+ */
+import { changesMeaning } from "./shell-builtins.ts";
+import { hiddenCode } from "./shell-opaque.ts";
+import type { InnerScript, Peeled } from "./shell-peeled.ts";
+import { everyRemoval, programName, setsOnly, splitString } from "./shell-peeled.ts";
+import { inShell } from "./shell-shells.ts";
+import type { Wrapper } from "./shell-wrapper-table.ts";
+import { wrappers } from "./shell-wrapper-table.ts";
 
 export interface Unwrapped {
   /** The words as given, then those of each program inside. */
   readonly layers: readonly (readonly string[])[];
   /** Scripts that would be read as shell source. */
-  readonly scripts: readonly string[];
-  /** A wrapper is used in a way that is not known here: what it runs is not known. */
-  readonly opaque: boolean;
+  readonly scripts: readonly InnerScript[];
+  /** What it runs cannot be read from its words, although the words are known: why. */
+  readonly opaque: string | null;
+  /** The words that bring such code: a wildcard of a grant never stands for one. */
+  readonly code: readonly string[];
+  /** The programs inside may get further words when it runs. */
+  readonly open: boolean;
+  /** It is used in a way that is not known, or changes what later words mean. */
+  readonly dynamic: boolean;
+  /** Names it sets for what it runs. */
+  readonly assigned: readonly string[];
+  /** What it runs, or what follows, runs in another directory. */
+  readonly moves: boolean;
+}
+interface Found {
+  layers: (readonly string[])[];
+  scripts: InnerScript[];
+  opaque: string | null;
+  code: string[];
+  open: boolean;
+  dynamic: boolean;
+  assigned: string[];
+  moves: boolean;
 }
 
-interface Wrapper {
-  /** Options that stand alone. Letters may be joined. */
-  readonly flags: string;
-  /** Options whose value is the next word. */
-  readonly valued: string;
-  readonly long?: readonly string[];
-  readonly longValued?: readonly string[];
-  /** Words of its own before the program. */
-  readonly operands?: number;
-  /** `NAME=value` words may stand before the program. */
-  readonly sets?: boolean;
-}
-
-const wrappers: Record<string, Wrapper> = {
-  sudo: {
-    flags: "nEHSbkKPA",
-    valued: "ugpChUDrtTR",
-    sets: true,
-    long: ["--non-interactive", "--preserve-env"],
-    longValued: ["--user", "--group"],
-  },
-  doas: { flags: "nL", valued: "uC" },
-  env: { flags: "i0v", valued: "uC", sets: true, long: ["--ignore-environment"], longValued: ["--unset", "--chdir"] },
-  command: { flags: "p", valued: "" },
-  builtin: { flags: "", valued: "" },
-  exec: { flags: "cl", valued: "a" },
-  nohup: { flags: "", valued: "" },
-  setsid: { flags: "cfw", valued: "" },
-  time: { flags: "pv", valued: "fo" },
-  nice: { flags: "", valued: "n", longValued: ["--adjustment"] },
-  ionice: { flags: "t", valued: "cnp" },
-  stdbuf: { flags: "", valued: "ioe" },
-  timeout: {
-    flags: "v",
-    valued: "ks",
-    operands: 1,
-    long: ["--foreground", "--preserve-status", "--verbose"],
-    longValued: ["--signal", "--kill-after"],
-  },
-  xargs: {
-    flags: "0rtpx",
-    valued: "nLPIdEsa",
-    long: ["--null", "--no-run-if-empty"],
-    longValued: ["--max-args", "--max-procs", "--delimiter"],
-  },
-  busybox: { flags: "", valued: "" },
-};
-const shells: readonly string[] = ["sh", "bash", "dash", "ash", "ksh", "zsh"];
 const maxLayers = 8;
 
-export function programName(word: string): string {
-  return word.slice(word.lastIndexOf("/") + 1);
-}
-
 export function unwrap(argv: readonly string[]): Unwrapped {
-  const layers: (readonly string[])[] = [argv];
-  for (let words = argv; layers.length <= maxLayers; ) {
-    const name = programName(words[0] ?? "");
-    if (shells.includes(name)) return { layers, ...shellScript(words) };
-    if (name === "eval") return { layers, scripts: [words.slice(1).join(" ")], opaque: false };
-    const wrapper = Object.hasOwn(wrappers, name) ? wrappers[name] : undefined;
-    if (wrapper === undefined) return { layers, scripts: [], opaque: false };
-    const inner = behind(wrapper, words);
-    if (inner === null) return { layers, scripts: [], opaque: true };
-    if (inner.length === 0) return { layers, scripts: [], opaque: false };
-    layers.push(inner);
-    words = inner;
-  }
-  return { layers, scripts: [], opaque: true };
+  const found: Found = {
+    ...{ layers: [], scripts: [], opaque: null, code: [], open: false },
+    ...{ dynamic: false, assigned: [], moves: false },
+  };
+  peelInto(argv, found);
+  return found;
 }
 
-/** `sh -c script`: its script, the first word that is no option. A bare `sh` runs what cannot be read here. */
-function shellScript(words: readonly string[]): { scripts: readonly string[]; opaque: boolean } {
-  let at = 1;
-  let fromWord = false;
-  for (let word = words[at]; word !== undefined && /^[-+][a-z]+$/.test(word); word = words[at]) {
-    at += word.includes("o") ? 2 : 1;
-    if (word.startsWith("-") && word.includes("c")) fromWord = true;
+function peelInto(words: readonly string[], found: Found): void {
+  if (found.layers.length > maxLayers) {
+    found.dynamic = true;
+    return;
   }
-  const next = words[at];
-  if (next === undefined || /^[-+]/.test(next)) return { scripts: [], opaque: true };
-  return { scripts: fromWord ? [next] : [], opaque: false };
+  found.layers.push(words);
+  const peeled = peel(words);
+  found.opaque ??= peeled.opaque ?? null;
+  found.code.push(...(peeled.code ?? []));
+  found.assigned.push(...(peeled.assigned ?? []));
+  found.scripts.push(...(peeled.scripts ?? []));
+  if (peeled.open === true) found.open = true;
+  if (peeled.dynamic === true) found.dynamic = true;
+  if (peeled.moves === true) found.moves = true;
+  for (const inner of peeled.inner ?? []) {
+    if (inner.length > 0) peelInto(inner, found);
+    // The program itself would come from the input.
+    else if (found.open) found.dynamic = true;
+  }
 }
 
-/** The words of the program behind a wrapper; null when an option is not known. */
-function behind(wrapper: Wrapper, words: readonly string[]): readonly string[] | null {
+function peel(words: readonly string[]): Peeled {
+  const name = programName(words[0] ?? "");
+  const wrapper = Object.hasOwn(wrappers, name) ? wrappers[name] : undefined;
+  if (wrapper !== undefined) return behind(wrapper, words);
+  const shell = inShell(name, words);
+  if (shell !== null) return shell;
+  const meaning = changesMeaning(name, words);
+  if (meaning !== null) return meaning;
+  const hidden = hiddenCode(name, words);
+  if (hidden.opaque === undefined || hidden.inner !== undefined) return hidden;
+  return { ...hidden, inner: everyRemoval(words) };
+}
+
+/** The words of the program behind a wrapper; dynamic when an option is not known. */
+function behind(wrapper: Wrapper, words: readonly string[]): Peeled {
+  const assigned: string[] = [];
   let at = 1;
-  for (let word = words[at]; word?.startsWith("-") === true && word !== "-"; word = words[at]) {
+  let moves = wrapper.moves === true;
+  for (let word = words[at]; word?.startsWith("-") === true; word = words[at]) {
     at++;
     if (word === "--") break;
-    const step = optionWords(wrapper, word);
-    if (step === null) return null;
-    at += step;
+    if (word === "-") {
+      // `env -` is `env -i`; for any other it is the program's name.
+      if (wrapper.dash === true) continue;
+      at--;
+      break;
+    }
+    const option = optionOf(wrapper, word);
+    if (option === null) return { dynamic: true, inner: everyRemoval(words) };
+    if (option === "looks") return {};
+    if (option.split !== null) {
+      const rest = option.split === "" ? words.slice(at + 1) : words.slice(at);
+      const split = splitString(option.split === "" ? (words[at] ?? "") : option.split);
+      if (split === null) return { dynamic: true };
+      // What the text holds is read like words of `env` itself.
+      return { inner: [["env", ...split, ...rest]], moves };
+    }
+    if (option.moves) moves = true;
+    if (option.replaces) return { dynamic: true, open: true, opaque: fromInput, inner: everyRemoval(words) };
+    at += option.takes;
   }
-  if (wrapper.sets === true) while (/^[A-Za-z_]\w*=/.test(words[at] ?? "")) at++;
-  return words.slice(at + (wrapper.operands ?? 0));
+  if (wrapper.sets === true)
+    for (let word = words[at]; word !== undefined && setsOnly(word); word = words[at]) {
+      assigned.push(word.slice(0, word.indexOf("=")));
+      at++;
+    }
+  const inner = words.slice(at + (wrapper.operands ?? 0));
+  return {
+    inner: [inner],
+    assigned,
+    moves,
+    ...(wrapper.open === true ? { open: true, opaque: fromInput } : {}),
+    ...(wrapper.opaque === undefined ? {} : { opaque: wrapper.opaque }),
+    // A wrapper without its program waits for one, or takes a default.
+    ...(wrapper.open === true && inner.length === 0 ? { dynamic: true } : {}),
+  };
 }
+const fromInput = "what it adds to the words comes from its input";
 
-/** How many further words the option takes. */
-function optionWords(wrapper: Wrapper, word: string): number | null {
+interface Option {
+  readonly takes: number;
+  readonly moves: boolean;
+  readonly replaces: boolean;
+  /** The text of `env -S`; "" when it is the next word. */
+  readonly split: string | null;
+}
+/** How many further words the option takes, and what it means; null when it is not known. */
+function optionOf(wrapper: Wrapper, word: string): Option | "looks" | null {
+  const plain = { takes: 0, moves: false, replaces: false, split: null };
   if (word.startsWith("--")) {
     const name = word.split("=")[0] ?? word;
-    if (wrapper.long?.includes(name) === true) return 0;
-    if (wrapper.longValued?.includes(name) === true) return word.includes("=") ? 0 : 1;
+    if (name === "--split-string" && wrapper.split === true)
+      return { ...plain, split: word.includes("=") ? word.slice(word.indexOf("=") + 1) : "" };
+    if (wrapper.replacing?.includes(name) === true) return { ...plain, replaces: true };
+    if (wrapper.long?.includes(name) === true) return plain;
+    if (wrapper.longValued?.includes(name) === true)
+      return { ...plain, takes: word.includes("=") ? 0 : 1, moves: name === "--chdir" };
     return null;
   }
   for (let index = 1; index < word.length; index++) {
     const letter = word[index] ?? "";
+    const rest = word.slice(index + 1);
+    if (wrapper.looks?.includes(letter) === true) return "looks";
+    if (wrapper.replacing?.includes(`-${letter}`) === true) return { ...plain, replaces: true };
+    if (letter === "S" && wrapper.split === true) return { ...plain, split: rest };
     // The rest of the word is the value; with nothing left it is the next word.
-    if (wrapper.valued.includes(letter)) return index === word.length - 1 ? 1 : 0;
+    if (wrapper.valued.includes(letter))
+      return { ...plain, takes: rest === "" ? 1 : 0, moves: wrapper.movesBy?.includes(letter) === true };
     if (!wrapper.flags.includes(letter)) return null;
   }
-  return 0;
+  return plain;
 }

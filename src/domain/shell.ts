@@ -4,12 +4,15 @@
  * read whole it says so. [SH-*]
  */
 
-import type { Assignment, Command, Redirection, SyntaxNode, Word, WordPart } from "unbash";
+import type { Assignment, Command, Redirection, SyntaxNode, TestBinaryExpression, Word, WordPart } from "unbash";
 import { forEachChild, parse } from "unbash";
+import type { ShellDialect } from "./shell-peeled.ts";
+import { isPlainName } from "./shell-peeled.ts";
 import { unwrap } from "./shell-wrappers.ts";
 
 export const maxScriptBytes = 16 * 1024;
 export const maxCommands = 200;
+export const maxWords = 1_000;
 const maxScriptDepth = 4;
 
 export interface ShellCommand {
@@ -21,6 +24,12 @@ export interface ShellCommand {
   readonly assignments: readonly string[];
   /** Some word or redirect is only known at run time. */
   readonly dynamic: boolean;
+  /** Why what it runs cannot be read from its words; null when it can. */
+  readonly opaque: string | null;
+  /** Words that bring code: a wildcard of a grant never stands for one. */
+  readonly code: readonly string[];
+  /** The programs inside may get further words when it runs. */
+  readonly open: boolean;
 }
 export interface ShellReading {
   readonly commands: readonly ShellCommand[];
@@ -45,29 +54,43 @@ interface Gathered {
 
 export function readShell(script: string): ShellReading {
   const found: Gathered = { commands: [], reads: [], writes: [], dynamic: false, moves: false, parse_error: null };
-  readInto(script, found, 0);
+  readInto(script, found, { depth: 0, dialect: "bash" });
   return found;
 }
 
-function readInto(script: string, found: Gathered, depth: number): void {
-  if (script.length > maxScriptBytes || depth > maxScriptDepth)
+interface Where {
+  readonly depth: number;
+  readonly dialect: ShellDialect;
+}
+/** Marks that stand for nothing on a screen, or turn the text around. The one that makes an emoji of a sign is let be. */
+const unseen = /[[\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]--[\u{FE0F}]]/v;
+
+function readInto(script: string, found: Gathered, where: Where): void {
+  if (isTooLong(script) || where.depth > maxScriptDepth)
     found.parse_error ??= "the script is too long or too deep to judge";
   else if (/[\p{Cc}--[\t\n]]/v.test(script)) found.parse_error ??= "the script has a control character";
+  else if (!script.isWellFormed()) found.parse_error ??= "the script is not text";
   else {
     // A line joined in the middle of a word: seen to be read otherwise by the parser than by bash.
-    if (/\S\\\n/.test(script)) found.dynamic = true;
-    gather(parse(script), found, depth);
+    if (/\S\\\n/.test(script) || unseen.test(script)) found.dynamic = true;
+    gather(parse(script), found, where);
   }
 }
+function isTooLong(script: string): boolean {
+  if (script.length > maxScriptBytes) return true;
+  // No character of a string takes more than three bytes.
+  return script.length * 3 > maxScriptBytes && new TextEncoder().encode(script).length > maxScriptBytes;
+}
 
-function gather(node: SyntaxNode, found: Gathered, depth: number): void {
+function gather(node: SyntaxNode, found: Gathered, where: Where): void {
   if (found.parse_error !== null) return;
+  if (where.dialect === "posix" && isBashOnly(node)) found.dynamic = true;
   switch (node.type) {
     case "Script":
       if ("errors" in node && node.errors?.[0] !== undefined) found.parse_error = node.errors[0].message;
       break;
     case "Command":
-      takeCommand(node, found, depth);
+      takeCommand(node, found, where);
       break;
     case "Redirect":
     case "HereString":
@@ -81,33 +104,46 @@ function gather(node: SyntaxNode, found: Gathered, depth: number): void {
     case "Select":
     case "ArithmeticFor":
     case "ArithmeticCommand":
+    case "FileDescriptorVariable":
       found.dynamic = true;
       break;
+    case "TestBinary":
+    case "TestUnary":
+      if (evaluates(node)) found.dynamic = true;
+      break;
     case "Assignment":
-      if (!isStaticAssignment(node)) found.dynamic = true;
+      if (!isStaticAssignment(node) || !isPlainName(node.name)) found.dynamic = true;
       break;
     case "Word":
       if (!isStatic(node)) found.dynamic = true;
       break;
   }
-  forEachChild(node, (child) => gather(child, found, depth));
+  forEachChild(node, (child) => gather(child, found, where));
 }
 
-function takeCommand(node: Command, found: Gathered, depth: number): void {
+function takeCommand(node: Command, found: Gathered, where: Where): void {
   if (found.commands.length >= maxCommands) {
     found.parse_error = `the script has more than ${maxCommands} commands`;
     return;
   }
   const words = [...(node.name === undefined ? [] : [node.name]), ...node.args];
+  if (words.length > maxWords) {
+    found.parse_error = `a command has more than ${maxWords} words`;
+    return;
+  }
   const argv = words.map((word) => (word.type === "Word" ? word.value : assignmentText(word)));
   const inner = unwrap(argv);
   const dynamic =
-    inner.opaque || words.some((word) => !(word.type === "Word" ? isStatic(word) : isStaticAssignment(word)));
-  const assignments = node.prefix.flatMap((part) => (part.type === "Assignment" ? [part.name] : []));
-  found.commands.push({ argv, runs: inner.layers, assignments, dynamic });
+    inner.dynamic ||
+    !inner.assigned.every(isPlainName) ||
+    words.some((word) => !(word.type === "Word" ? isStatic(word) : isStaticAssignment(word)));
+  const prefix = node.prefix.flatMap((part) => (part.type === "Assignment" ? [part.name] : []));
+  const { layers: runs, opaque, code, open } = inner;
+  found.commands.push({ argv, runs, assignments: [...prefix, ...inner.assigned], dynamic, opaque, code, open });
   if (dynamic) found.dynamic = true;
-  if (inner.layers.some((layer) => /^(?:cd|pushd|popd)$/.test(layer[0] ?? ""))) found.moves = true;
-  for (const script of inner.scripts) readInto(script, found, depth + 1);
+  if (inner.moves) found.moves = true;
+  for (const { text, dialect } of inner.scripts)
+    readInto(text, found, { depth: where.depth + 1, dialect: dialect ?? where.dialect });
 }
 
 /** A here-document is inline; only its expansions, gathered as children, can surprise. */
@@ -130,6 +166,39 @@ function takeRedirect(node: Redirection, found: Gathered): void {
 /** Files that keep nothing. */
 export const harmlessTargets: readonly string[] = ["/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"];
 
+/** What only bash reads so: another shell takes it for other words, or for commands. */
+function isBashOnly(node: SyntaxNode): boolean {
+  switch (node.type) {
+    case "TestCommand":
+    case "AnsiCQuoted":
+    case "LocaleString":
+    case "ArrayValue":
+    case "HereString":
+    case "Time":
+    case "ProcessSubstitution":
+      return true;
+    case "Word":
+      return (node.parts ?? []).some((part) => part.type === "AnsiCQuoted");
+    case "Assignment":
+      return node.append === true || node.index !== undefined;
+    case "Redirect":
+      return node.operator.startsWith("&") || (node.operator === ">&" && !/^(?:\d+|-)$/.test(node.target?.value ?? ""));
+    case "Pipeline":
+      return node.operators.includes("|&");
+    case "CaseItem":
+      return node.terminator === ";&" || node.terminator === ";;&";
+    default:
+      return false;
+  }
+}
+
+/** Inside `[[ ]]` numbers and names are evaluated, and an index in them may run a command: `[[ 'a[$(x)]' -eq 0 ]]`. */
+function evaluates(node: TestBinaryExpression | Extract<SyntaxNode, { type: "TestUnary" }>): boolean {
+  if (node.type === "TestUnary") return node.operator === "-v" || node.operator === "-R";
+  if (!/^-(?:eq|ne|lt|le|gt|ge)$/.test(node.operator)) return false;
+  return ![node.left, node.right].every((word) => /^-?\d+$/.test(word.value));
+}
+
 function assignmentText(node: Assignment): string {
   const value = node.value.type === "Word" ? node.value.value : node.text;
   return `${node.name}${node.append === true ? "+=" : "="}${value}`;
@@ -140,7 +209,18 @@ function isStaticAssignment(node: Assignment): boolean {
 
 /** Whether the word is the same whatever the environment and the files: no expansion, glob, brace or tilde. */
 function isStatic(word: Word): boolean {
-  return !/(?:^|[=:])~/.test(word.text) && (word.parts ?? []).every(isStaticPart);
+  return !/(?:^|[=:])~/.test(word.text) && !isMisread(word) && (word.parts ?? []).every(isStaticPart);
+}
+/**
+ * Bare text that bash may read as more than text, although the parser does not: a sign of the shell (`2<(x)` runs x),
+ * or a brace that bash closes further on than the parser does (`{a}\{b,c}`).
+ */
+function isMisread(word: Word): boolean {
+  const literal = (part: WordPart) => (part.type === "Literal" ? part.text : " ");
+  const bare = (word.parts?.map(literal).join("") ?? word.text).replace(/\\./gs, "").replaceAll(" ", "");
+  if (/[<>()|&;`\n]|\$[^$]/.test(bare)) return true;
+  if (!bare.includes("{")) return false;
+  return /,|\.\./.test(word.text.slice(word.text.indexOf("{"), word.text.lastIndexOf("}") + 1));
 }
 function isStaticPart(part: WordPart): boolean {
   if (part.type === "DoubleQuoted") return part.parts.every(isStaticPart);

@@ -3,8 +3,10 @@
  * demands. Signing itself enters as a function. [TOK-*]
  */
 import { z } from "zod";
+import { lifeStates } from "./approval.ts";
 import { canonicalJson, sha256Hex } from "./canonical.ts";
 import { jwsInput, readSigned } from "./jws.ts";
+import { proofs } from "./proofs.ts";
 import type { Card } from "./view.ts";
 
 const itemSubject = z.strictObject({
@@ -43,9 +45,30 @@ export const statement = z.strictObject({
   nonce: z.string().regex(/^[0-9a-f]{32}$/),
   iat: z.number().int(),
   exp: z.number().int(),
+  /** The policy in force when it was signed: evidence, never compared. Statements of earlier versions have none. */
+  policy_hash: z.string().optional(),
+  /** Everybody whose yes it took, the last one `approver`; `said` is the hash of their whole decision. Earlier versions have none. */
+  approvers: z
+    .array(z.strictObject({ by: z.string(), at: z.string(), proof: z.enum(proofs), said: z.string().nullable() }))
+    .optional(),
 });
 export type Statement = z.infer<typeof statement>;
 export type Subject = Statement["subject"];
+
+/** A token as it is shown: evidence of what was signed, and how far that has come. Times are ISO 8601 in UTC. */
+export const issuedToken = z.strictObject({
+  /** The row it stands for: a work item, a call, or an attempt whose result was let pass. */
+  subject: z.string(),
+  kid: z.string().nullable(),
+  life: z.enum(lifeStates),
+  void_reason: z.string().nullable(),
+  issued_at: z.string().nullable(),
+  expires_at: z.string().nullable(),
+  /** When the one call it allowed began; null for what is checked at every entry. */
+  spent_at: z.string().nullable(),
+  jws: z.string(),
+});
+export type IssuedToken = z.infer<typeof issuedToken>;
 
 /** `content_hash` of a card: SHA-256 of its RFC 8785 form, lower-case hex. */
 export function contentHash(card: Card): string {
@@ -85,6 +108,9 @@ export function readJws(jws: string): ReadJws | null {
   return read === null ? null : { kid: read.kid, input: read.input, signature: read.signature, statement: read.said };
 }
 
+/** The one reason that asking again can mend. */
+export const tokenExpired = "the token has expired";
+
 /**
  * Null when the statement stands for exactly this subject at this time, else the reason it does not.
  * The caller has recomputed `expected` from the rows as they are stored now, and has checked the signature.
@@ -96,7 +122,7 @@ export function checkStatement(
 ): string | null {
   if (said.scope !== expected.scope) return "the token belongs to another scope";
   if (said.task !== expected.task) return "the token belongs to another task";
-  if (now_ms >= said.exp * 1000) return "the token has expired";
+  if (now_ms >= said.exp * 1000) return tokenExpired;
   if (canonicalJson(said.subject) !== canonicalJson(expected.subject))
     return "what was approved is not what is stored now";
   return null;

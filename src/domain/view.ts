@@ -5,6 +5,9 @@
 import { z } from "zod";
 import { checkView, patchFile, verdicts } from "./evidence.ts";
 import { errorCode, surfaces, taint } from "./message.ts";
+import { proofs } from "./proofs.ts";
+import { standingNote } from "./standing-shape.ts";
+import { taintSource } from "./taint.ts";
 import { unknownEffect } from "./unknown.ts";
 
 export const callerRoles = ["viewer", "submitter", "approver", "admin"] as const;
@@ -143,6 +146,9 @@ export const taskSummary = z.strictObject({
   unknown_effects: z.array(unknownEffect),
 });
 export type TaskSummary = z.infer<typeof taskSummary>;
+/** A gate's remark: which gate, at which of its points, what it found. */
+export const gateNote = z.strictObject({ gate: z.string(), trigger: z.string(), reason: z.string(), at: z.string() });
+export type GateNoteView = z.infer<typeof gateNote>;
 export const taskView = taskSummary.extend({
   description: z.string(),
   base_commit: z.string().nullable(),
@@ -153,6 +159,8 @@ export const taskView = taskSummary.extend({
   attempts: z.array(attemptView),
   phases: z.array(phaseView),
   pending_approvals: z.array(z.string()),
+  /** What gates remarked on it without holding anything up; absent when they did not. */
+  gate_notes: z.array(gateNote).exactOptional(),
 });
 export type TaskView = z.infer<typeof taskView>;
 
@@ -197,6 +205,8 @@ export const cardView = z.strictObject({
     .strictObject({ tokens: z.number().nullable(), usd: z.number().nullable(), minutes: z.number().nullable() })
     .nullable(),
   taint,
+  /** Where the taint came from, as far as it is kept. Cards of before it was kept have none. */
+  taint_sources: z.array(taintSource).exactOptional(),
   policy_hash: z.string(),
   requested_by: z.string(),
 });
@@ -206,6 +216,28 @@ export const decisionView = z.strictObject({
   by: z.string(),
   comment: z.string().nullable(),
   at: z.string(),
+  proof: z.enum(proofs).default("token"),
+  /** Of the card that was seen; null for a no that named none. */
+  content_hash: z.string().nullable().default(null),
+  /** SHA-256 over all of this decision: what the tokens of an approval carry of each approver. */
+  said: z.string().nullable().default(null),
+});
+/** What ended a card: the one that came first. */
+export const winnerView = z.strictObject({
+  by: z.string(),
+  what: z.enum(["approve", "deny", "request_changes", "cancel", "supersede", "expire"]),
+  at: z.string(),
+  reason: z.string().nullable(),
+});
+/** What the policy in force demands of whoever says yes. */
+export const needsView = z.strictObject({
+  /** How many different people must approve. */
+  approvers: z.number().int(),
+  proof: z.enum(proofs),
+  /** Who asked for the task, when they may not approve it. */
+  not_by: z.string().nullable(),
+  /** How often changes of a plan may still be asked for. */
+  revisions_left: z.number().int(),
 });
 export const approvalView = z.strictObject({
   id: z.string(),
@@ -221,7 +253,14 @@ export const approvalView = z.strictObject({
   content_hash: z.string(),
   /** The rule that asked. */
   rule: z.string(),
+  /** Approvals that wait for another one stand here too. */
   decisions: z.array(decisionView),
+  /** When it ends by itself if nobody decides; null when it waits for ever. */
+  expires_at: z.string().nullable().default(null),
+  winner: winnerView.nullable().default(null),
+  needs: needsView.default({ approvers: 1, proof: "token", not_by: null, revisions_left: 3 }),
+  /** Of a plan: standing approvals that nearly spoke for it, and why they did not; absent when none was looked at. */
+  standing_notes: z.array(standingNote).exactOptional(),
 });
 export type ApprovalView = z.infer<typeof approvalView>;
 
@@ -243,7 +282,13 @@ export const changesInput = z.strictObject({
 });
 /** A person's decision as the runtime object takes it. */
 export type Decision =
-  | { readonly decision: "approve"; readonly content_hash: string; readonly comment: string | null }
+  | {
+      readonly decision: "approve";
+      readonly content_hash: string;
+      readonly comment: string | null;
+      /** What a budget card adds; absent for every other kind. */
+      readonly amount?: z.infer<typeof budget> | null;
+    }
   | {
       readonly decision: "deny";
       readonly content_hash: string | null;
@@ -334,7 +379,10 @@ export const eventTypes = [
   "agent_failed",
   "state_changed",
   "approval_requested",
+  "approval_recorded",
   "approval_resolved",
+  "approval_noted",
+  "standing_changed",
   "tool_approval_pending",
   "task_execution_start",
   "task_execution_complete",
@@ -347,7 +395,10 @@ export const eventTypes = [
   "message",
   "dead_letter",
   "queue_changed",
+  "policy_changed",
   "effect_unknown",
+  "gate_block",
+  "gate_note",
 ] as const;
 /**
  * One event of the scope's live feed, in order of `seq`. `type` is one of `eventTypes`, where

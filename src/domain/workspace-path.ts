@@ -1,11 +1,12 @@
 /** Where a path that somebody wrote leads: inside the workspace, or out of it. Symbolic links are the sandbox's to check. */
+import { limits } from "../limits.ts";
 
 /** Where every sandbox mounts the workspace. */
 export const workspaceRoot = "/workspace";
 
 /** The path relative to the workspace ("." for itself), or null when it leads out. `cwd` is relative to the workspace. */
 export function insideWorkspace(path: string, cwd = ".", root: string = workspaceRoot): string | null {
-  if (path === "" || path.includes("\0") || path.startsWith("~")) return null;
+  if (path === "" || path.length > limits.path_chars || path.includes("\0") || path.startsWith("~")) return null;
   const absolute = path.startsWith("/") ? path : `${root}/${cwd}/${path}`;
   const base = partsOf(root);
   const found: string[] = [];
@@ -21,9 +22,19 @@ export function insideWorkspace(path: string, cwd = ".", root: string = workspac
 
 /** Whether the path lies in a git directory, in any spelling that some file system takes for `.git`. */
 export function inGitDirectory(path: string): boolean {
-  return partsOf(path).some((part) => /^(?:\.git|git~1)[. ]*$/i.test(part));
+  return partsOf(path).some((part) => /^(?:\.git|git~1)(?::.*)?$/.test(foldName(part)));
 }
 
-function partsOf(path: string): string[] {
+/** One name for all spellings that some file system takes for the same: case, form, unseen marks, dots at the end. */
+export function foldName(name: string): string {
+  if (/^[\w-][\w.-]*[\w-]$/.test(name)) return name.toLowerCase();
+  const folded = name
+    .normalize("NFKC")
+    .replace(/[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu, "")
+    .toLowerCase();
+  return folded.replace(/[. ]+$/, "") || folded;
+}
+
+export function partsOf(path: string): string[] {
   return path.split("/").filter((part) => part !== "" && part !== ".");
 }

@@ -12,17 +12,20 @@ import type { Input, Output } from "./protocol.ts";
 import type { Sandbox } from "./sandbox.ts";
 
 const outside = 40;
+const inGit = 44;
 const missing = 41;
 const wrongKind = 42;
 const tooLarge = 43;
 // $1 is the path. `real` follows links to the end; `place` keeps the last name as it is, to remove a link itself.
 const real = `p=$(realpath -m -- "$1") || exit ${outside}; case $p in /workspace|/workspace/*) ;; *) exit ${outside};; esac;`;
 const place = `d=$(realpath -m -- "$(dirname -- "$1")") || exit ${outside}; case $d in /workspace|/workspace/*) ;; *) exit ${outside};; esac; p=$d/$(basename -- "$1");`;
+// What git would run is written by git alone, whatever link or spelling leads there.
+const notGit = `case $p/ in */.[gG][iI][tT]/*) exit ${inGit};; esac;`;
 const scripts = {
   read: `${real} [ -e "$p" ] || exit ${missing}; [ -f "$p" ] || exit ${wrongKind}; [ "$(stat -c %s -- "$p")" -le ${bounds.file_read_bytes} ] || exit ${tooLarge}; exec cat -- "$p"`,
-  write: `${real} [ -d "$p" ] && exit ${wrongKind}; [ ! -e "$p" ] || [ -f "$p" ] || exit ${wrongKind}; mkdir -p -- "$(dirname -- "$p")" && exec cat > "$p"`,
+  write: `${real} ${notGit} [ -d "$p" ] && exit ${wrongKind}; [ ! -e "$p" ] || [ -f "$p" ] || exit ${wrongKind}; mkdir -p -- "$(dirname -- "$p")" && exec cat > "$p"`,
   list: `${real} [ -e "$p" ] || exit ${missing}; [ -d "$p" ] || exit ${wrongKind}; exec find "$p/" -mindepth 1 -maxdepth 1 -printf '%y %s %f\\0'`,
-  remove: `${place} exec rm -rf -- "$p"`,
+  remove: `${place} ${notGit} exec rm -rf -- "$p"`,
 };
 
 export async function readFile(host: Host, { id, path }: Input<"read">): Promise<Buffer> {
@@ -87,6 +90,7 @@ function refusal(answer: Answer, path: string): HostFailure {
     return new HostFailure("bad_request", `"${path}" is larger than ${bounds.file_read_bytes} bytes`);
   }
   if (answer.code === outside) return new HostFailure("bad_request", `"${path}" leaves the workspace`);
+  if (answer.code === inGit) return new HostFailure("bad_request", `"${path}" is inside a git directory`);
   if (answer.code === missing) return new HostFailure("bad_request", `"${path}" does not exist`);
   if (answer.code === wrongKind) return new HostFailure("bad_request", `"${path}" is of another kind than asked for`);
   return new HostFailure("bad_request", `"${path}": ${answer.stderr.trim().slice(0, 300) || "it could not be done"}`);

@@ -7,9 +7,10 @@ import type { Context } from "hono";
 import { approvals } from "./approvals.ts";
 import { wholeAudit } from "./audit.ts";
 import { live } from "./events.ts";
-import { apiHeaders, pageHeaders, under } from "./headers.ts";
+import { apiHeaders, keyHeaders, pageHeaders, under } from "./headers.ts";
 import { measurements } from "./metrics.ts";
 import { document, json, problems, securitySchemes } from "./openapi.ts";
+import { policies } from "./policy.ts";
 import type { DoorEnv, DoorPorts, Feature } from "./ports.ts";
 import { problem, Refused, refusedBy } from "./problem.ts";
 import { queues } from "./queues.ts";
@@ -17,8 +18,10 @@ import { records } from "./records.ts";
 import { scope } from "./scope.ts";
 import { hex } from "./secret.ts";
 import { session } from "./session.ts";
+import { standing } from "./standing.ts";
 import { tasks } from "./tasks.ts";
 import { team } from "./team.ts";
+import { tokens } from "./tokens.ts";
 import { whenInvalid } from "./validation.ts";
 
 const feature = z.strictObject({ name: z.string(), ok: z.boolean(), detail: z.string() });
@@ -67,13 +70,18 @@ export function createApp(ports: DoorPorts) {
     c.set("ports", ports);
     await next();
     // A socket's answer belongs to the platform: a copy would lose the socket.
-    if (c.res.status !== 101 && isOurs(c.req.path)) c.res = under(c.res, apiHeaders(), c.req.url);
+    if (c.res.status === 101 || !isOurs(c.req.path)) return;
+    const keys = c.req.path === jwks.path && c.res.ok;
+    c.res = under(c.res, keys ? keyHeaders() : apiHeaders(), c.req.url);
   });
   const api = app
     .route("/", tasks)
     .route("/", approvals)
+    .route("/", tokens)
+    .route("/", standing)
     .route("/", team)
     .route("/", queues)
+    .route("/", policies)
     .route("/", records)
     .route("/", wholeAudit)
     .route("/", measurements)

@@ -3,7 +3,7 @@ import { createRoute, OpenAPIHono, z } from "@hono/zod-openapi";
 import { approvalStatuses } from "../domain/view.ts";
 import { asks, body, id, json, pageOf, pageQuery, problems, sends, shapes } from "./openapi.ts";
 import type { DoorEnv } from "./ports.ts";
-import { Refused, take } from "./problem.ts";
+import { take } from "./problem.ts";
 import { whenInvalid } from "./validation.ts";
 
 const list = createRoute({
@@ -30,7 +30,8 @@ const approve = createRoute({
   method: "post",
   path: "/api/approvals/{id}/approve",
   summary: "Approve what the card shows",
-  description: "`content_hash` is the card's hash as you saw it; another is refused with `content_changed`.",
+  description:
+    "`content_hash` is the card's hash as you saw it; another is refused with `content_changed`. `needs` of the approval says who may approve and how many: the card stays `pending` until that many different people did. `amount` belongs to a budget card alone. Who comes second gets 409 `already_resolved` with the `winner`.",
   ...sends("approver", "approvals"),
   request: { params: id, body: body(shapes.approveInput) },
   responses: decided,
@@ -61,10 +62,8 @@ export const approvals = new OpenAPIHono<DoorEnv>({ defaultHook: whenInvalid })
   .openapi(show, async (c) => c.json(take(await c.var.runtime.approval(c.var.caller, c.req.valid("param").id)), 200))
   .openapi(approve, async (c) => {
     const { content_hash, comment, amount } = c.req.valid("json");
-    // Dropping it silently would approve something else than was asked.
-    if (amount !== undefined)
-      throw new Refused("bad_request", "An amount belongs to a budget card, and no such card waits: leave amount out.");
-    const decision = { decision: "approve", content_hash, comment: comment ?? null } as const;
+    const given = { decision: "approve", content_hash, comment: comment ?? null } as const;
+    const decision = amount === undefined ? given : { ...given, amount };
     return c.json(take(await c.var.runtime.decide(c.var.caller, c.req.valid("param").id, decision)), 200);
   })
   .openapi(deny, async (c) => {

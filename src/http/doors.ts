@@ -4,8 +4,12 @@
  */
 import type { z } from "zod";
 import type { Figures } from "../domain/metrics.ts";
+import type { RecordedCall } from "../domain/policy-change.ts";
+import type { PolicyChanged, PolicyVersion, PolicyView } from "../domain/policy-shapes.ts";
 import type { DeadLetterView, QueueDetail, QueueMove, QueueView, Requeued } from "../domain/queue-shapes.ts";
 import type { Result } from "../domain/refusal.ts";
+import type { StandingInput, StandingView } from "../domain/standing-shape.ts";
+import type { IssuedToken } from "../domain/token.ts";
 import type {
   ApprovalView,
   agentView,
@@ -38,6 +42,14 @@ export interface Idempotency {
 export interface Created<T> {
   readonly body: T;
   readonly replay: boolean;
+}
+
+/** A task's tool calls, oldest first, and the policy in force. */
+export interface RecordedCalls {
+  readonly policy: PolicyView;
+  readonly calls: readonly RecordedCall[];
+  /** Older ones that one answer cannot carry. */
+  readonly left_out: number;
 }
 
 /** Where every chain of the scope ends now, as its objects say. */
@@ -90,6 +102,19 @@ export interface RuntimeDoor {
   approvals(caller: Caller, query: PageQuery & { status: string | null }): Promise<Result<Page<ApprovalView>>>;
   approval(caller: Caller, approval_id: string): Promise<Result<ApprovalView>>;
   decide(caller: Caller, approval_id: string, decision: Decision): Promise<Result<ApprovalView>>;
+  /** What the approval signed, oldest first; void ones too. */
+  approvalTokens(caller: Caller, approval_id: string): Promise<Result<IssuedToken[]>>;
+
+  /** Newest first. */
+  standingApprovals(caller: Caller, query: PageQuery): Promise<Result<Page<StandingView>>>;
+  standingApproval(caller: Caller, id: string): Promise<Result<StandingView>>;
+  addStandingApproval(
+    caller: Caller,
+    input: StandingInput,
+    idempotency: Idempotency | null,
+  ): Promise<Result<Created<StandingView>>>;
+  /** Ends it, and stops what it spoke for and is not done. Again, it answers as it stands. */
+  revokeStandingApproval(caller: Caller, id: string, reason: string): Promise<Result<StandingView>>;
 
   repos(caller: Caller): Promise<Result<RepoView[]>>;
   addRepo(caller: Caller, repo: { url: string; default_ref: string }): Promise<Result<RepoView>>;
@@ -119,7 +144,8 @@ export interface RuntimeDoor {
     caller: Caller,
     name: string,
   ): Promise<Result<{ from: string; event: string; to: string; reason: string; at: string }[]>>;
-  queues(caller: Caller): Promise<Result<QueueView[]>>;
+  /** `silent`: agents that did not say how their inbox stands. */
+  queues(caller: Caller): Promise<Result<{ queues: QueueView[]; silent: string[] }>>;
   /** Not `queue`: the platform keeps that name for itself, and no stub answers to it. */
   queueDetail(caller: Caller, name: string): Promise<Result<QueueDetail>>;
   /** Newest first. */
@@ -138,7 +164,16 @@ export interface RuntimeDoor {
   ): Promise<Result<{ events: EventView[]; last_seq: number; reset: number | null }>>;
   /** Which agent object holds the log of an attempt, for the terminal. */
   attemptAgent(caller: Caller, attempt_id: string): Promise<Result<{ agent: string }>>;
-  policy(caller: Caller): Promise<Result<{ version: number; policy_hash: string; policy: unknown }>>;
+  policy(caller: Caller): Promise<Result<PolicyView>>;
+  /** Newest first. */
+  policyVersions(caller: Caller, query: PageQuery): Promise<Result<Page<PolicyVersion>>>;
+  policyVersion(caller: Caller, version: number): Promise<Result<PolicyView>>;
+  /** `seen`: hashes of versions the caller knows; another one in force refuses, unless it is what was asked for already. */
+  changePolicy(
+    caller: Caller,
+    asked: { policy: unknown; reason: string | null; seen: readonly string[] },
+  ): Promise<Result<PolicyChanged>>;
+  recordedCalls(caller: Caller, task_id: string): Promise<Result<RecordedCalls>>;
 
   chainEnds(caller: Caller): Promise<Result<ChainEnds>>;
   /** What the scope's objects count and hold now. */

@@ -1,4 +1,5 @@
 /** What every answer tells a browser: guess nothing, keep nothing, frame nothing. [HTTP-31] */
+import { limits } from "../limits.ts";
 
 /**
  * The page's own policy. Files are served before this code runs, so the page's build puts the same
@@ -32,6 +33,19 @@ export function apiHeaders(): Record<string, string> {
     ...everywhere,
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
     "cache-control": "no-store",
+  };
+}
+
+/**
+ * The public keys are for anybody, and change seldom: kept for minutes, so that a new key is seen soon and a revoked
+ * one not for long. [HTTP-111]
+ */
+export function keyHeaders(): Record<string, string> {
+  return {
+    ...apiHeaders(),
+    "cache-control": `public, max-age=${limits.public_keys_kept_s}`,
+    "cross-origin-resource-policy": "cross-origin",
+    "access-control-allow-origin": "*",
   };
 }
 

@@ -4,7 +4,9 @@
  */
 import { type RouteConfig, z } from "@hono/zod-openapi";
 import type { MiddlewareHandler } from "hono";
+import * as policy from "../domain/policy-shapes.ts";
 import * as queues from "../domain/queue-shapes.ts";
+import * as standing from "../domain/standing-shape.ts";
 import type { CallerRole } from "../domain/view.ts";
 import * as view from "../domain/view.ts";
 import { limits } from "../limits.ts";
@@ -26,12 +28,23 @@ export const shapes = {
   approveInput: named("ApproveInput", view.approveInput),
   denyInput: named("DenyInput", view.denyInput),
   changesInput: named("ChangesInput", view.changesInput),
+  standing: named("StandingApproval", standing.standingView),
+  standingPage: named("StandingApprovalPage", view.page(standing.standingView)),
+  standingInput: named("StandingApprovalInput", standing.standingInput),
+  standingRevocation: named("StandingApprovalRevocation", standing.standingRevocation),
   agent: named("Agent", view.agentView),
   queue: named("Queue", queues.queueView),
   queueDetail: named("QueueDetail", queues.queueDetail),
   queueChange: named("QueueChange", queues.queueChange),
   deadLetterPage: named("DeadLetterPage", view.page(queues.deadLetterView)),
+  queueList: named("QueueList", queues.queueList),
   requeued: named("Requeued", queues.requeued),
+  policy: named("Policy", policy.policyView),
+  policyChanged: named("PolicyChanged", policy.policyChanged),
+  policyVersionPage: named("PolicyVersionPage", view.page(policy.policyVersion)),
+  evaluateInput: named("EvaluateInput", policy.evaluateInput),
+  evaluation: named("Evaluation", policy.evaluationView),
+  replay: named("Replay", policy.replayView),
   repo: named("Repo", view.repoView),
   token: named("Token", view.tokenView),
   tokenInput: named("TokenInput", view.tokenInput),
@@ -53,7 +66,7 @@ export function body<T extends z.ZodType>(schema: T) {
   return { required: true as const, content: { "application/json": { schema } } };
 }
 
-type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 429 | 500 | 503;
+type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 409 | 412 | 413 | 415 | 422 | 428 | 429 | 500 | 503;
 const reasons: Record<ProblemStatus, string> = {
   400: "The request is malformed or has a wrong or unknown field",
   401: "No live token or session",
@@ -61,9 +74,11 @@ const reasons: Record<ProblemStatus, string> = {
   404: "No such thing in this scope",
   405: "The path takes other methods",
   409: "It was decided, changed or is in another state",
+  412: "What it was made for has changed since",
   413: "The body is larger than 1 MB",
   415: "The body is not application/json",
   422: "Well-formed, but cannot be done as asked",
+  428: "Say in If-Match what it was made for",
   429: "Too many: try again after Retry-After seconds",
   500: "A defect of the service",
   503: "A part the request needs is down or not configured",

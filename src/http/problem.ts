@@ -42,6 +42,7 @@ export function statusOf(code: ProblemCode): ContentfulStatusCode {
     case "queue_not_found":
     case "dead_letter_not_found":
     case "attempt_not_found":
+    case "standing_approval_not_found":
       return 404;
     case "method_not_allowed":
       return 405;
@@ -50,6 +51,8 @@ export function statusOf(code: ProblemCode): ContentfulStatusCode {
     case "not_in_this_state":
     case "idempotency_in_flight":
       return 409;
+    case "precondition_failed":
+      return 412;
     case "body_too_large":
       return 413;
     case "unsupported_media_type":
@@ -61,6 +64,8 @@ export function statusOf(code: ProblemCode): ContentfulStatusCode {
     case "repo_not_allowed":
     case "ref_not_found":
       return 422;
+    case "precondition_required":
+      return 428;
     case "too_many":
       return 429;
     case "internal":

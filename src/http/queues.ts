@@ -6,7 +6,7 @@
 import { createRoute, OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { QueueDetail, QueueMove } from "../domain/queue-shapes.ts";
-import { asks, body, json, name, pageOf, pageQuery, problems, sends, shapes, whole } from "./openapi.ts";
+import { asks, body, json, name, pageOf, pageQuery, problems, sends, shapes } from "./openapi.ts";
 import type { CallerEnv, DoorEnv } from "./ports.ts";
 import { take } from "./problem.ts";
 import { whenInvalid } from "./validation.ts";
@@ -19,7 +19,7 @@ const list = createRoute({
   path: "/api/queues",
   summary: "List queues: the scope's shared ones and every agent's inbox",
   ...asks("viewer", "queues"),
-  responses: { 200: json("All queues", whole(shapes.queue)), ...problems(401, 500, 503) },
+  responses: { 200: json("All queues, and who did not answer", shapes.queueList), ...problems(401, 500, 503) },
 });
 const show = createRoute({
   method: "get",
@@ -88,8 +88,8 @@ const requeueOne = createRoute({
 
 export const queues = new OpenAPIHono<DoorEnv>({ defaultHook: whenInvalid })
   .openapi(list, async (c) => {
-    const items = take(await c.var.runtime.queues(c.var.caller));
-    return c.json({ items, next_cursor: null }, 200);
+    const { queues: items, silent } = take(await c.var.runtime.queues(c.var.caller));
+    return c.json({ items, next_cursor: null, silent }, 200);
   })
   .openapi(show, async (c) =>
     c.json(take(await c.var.runtime.queueDetail(c.var.caller, c.req.valid("param").name)), 200),

@@ -1,9 +1,9 @@
-/** Doors of what is on record: the audit and the policy in force. [HTTP-20] */
+/** The door of what is on record: the audit. [HTTP-20] */
 import { createRoute, OpenAPIHono, z } from "@hono/zod-openapi";
 import { type AuditView, auditTypes, type Page } from "../domain/view.ts";
 import { asks, json, pageOf, pageQuery, problems, shapes } from "./openapi.ts";
 import type { AuditQuery, DoorEnv, DoorPorts } from "./ports.ts";
-import { Refused, take } from "./problem.ts";
+import { Refused } from "./problem.ts";
 import { whenInvalid } from "./validation.ts";
 
 const audit = createRoute({
@@ -22,31 +22,12 @@ const audit = createRoute({
   },
   responses: { 200: json("A page of audit events", shapes.auditPage), ...problems(400, 401, 500, 503) },
 });
-const policy = createRoute({
-  method: "get",
-  path: "/api/policy",
-  summary: "Show the policy in force",
-  ...asks("viewer", "policy"),
-  responses: {
-    200: json(
-      "The policy",
-      z.strictObject({ version: z.number().int(), policy_hash: z.string(), policy: z.record(z.string(), z.unknown()) }),
-    ),
-    ...problems(401, 500, 503),
-  },
-});
 
-export const records = new OpenAPIHono<DoorEnv>({ defaultHook: whenInvalid })
-  .openapi(audit, async (c) => {
-    const { trace_id, event_type, ...rest } = c.req.valid("query");
-    const query = { ...pageOf(rest), trace_id: trace_id ?? null, event_type: event_type ?? null };
-    return c.json(await search(c.var.ports, c.var.caller.scope_id, query), 200);
-  })
-  .openapi(policy, async (c) => {
-    const { version, policy_hash, policy } = take(await c.var.runtime.policy(c.var.caller));
-    // The policy's own shape is the domain's; here it is only shown.
-    return c.json({ version, policy_hash, policy: policy as Record<string, unknown> }, 200);
-  });
+export const records = new OpenAPIHono<DoorEnv>({ defaultHook: whenInvalid }).openapi(audit, async (c) => {
+  const { trace_id, event_type, ...rest } = c.req.valid("query");
+  const query = { ...pageOf(rest), trace_id: trace_id ?? null, event_type: event_type ?? null };
+  return c.json(await search(c.var.ports, c.var.caller.scope_id, query), 200);
+});
 
 async function search(ports: DoorPorts, scope: string, query: AuditQuery): Promise<Page<AuditView>> {
   try {

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { madeBy } from "../fakes/views.ts";
 import { type Answer, approval, command, type Fake, fakeService, json, problem } from "./fake.ts";
 
 let fake: Fake;
@@ -60,6 +61,34 @@ describe("approvals", () => {
     expect((await command(url, ["approvals", "approve", "ap-1", "--yes"])).code).toBe(3);
   });
 
+  it("[CLI-60] show says until when, whose approval stands and whose lacks, who may not and how it must be proved", async () => {
+    const waiting = approval({
+      expires_at: "2026-02-01T00:00:00.000Z",
+      needs: { approvers: 2, proof: "session", not_by: "sue#tok001", revisions_left: 0 },
+      decisions: [madeBy("ada\u202e#tok002", "approve", { proof: "session", content_hash: "hash-of-the-card" })],
+    });
+    const shown = await command(await serve((_, response) => json(response, 200, waiting)), [
+      "approvals",
+      "show",
+      "ap-1",
+    ]);
+    expect(shown.out).toMatch(/^expires +2026-02-01T00:00:00\.000Z, if nobody decides before$/m);
+    expect(shown.out).toMatch(/^approvals +1 of 2 different people: by ada⟦U\+202E⟧#tok002 at 2026/m);
+    expect(shown.out).toMatch(/^not by +sue#tok001, who asked for the task/m);
+    expect(shown.out).toMatch(/^proof +only a person signed in/m);
+    const plain = await command(await serve(standing), ["approvals", "show", "ap-1"]);
+    expect(plain.out).not.toMatch(/^(expires|approvals|not by|proof)/m);
+    const winner = {
+      by: "eve",
+      what: "cancel",
+      at: "2026-01-02T00:00:00.000Z",
+      reason: "the task is cancelled",
+    } as const;
+    const over = approval({ status: "superseded", winner });
+    const ended = await command(await serve((_, response) => json(response, 200, over)), ["approvals", "show", "ap-1"]);
+    expect(ended.out).toMatch(/^ended +cancel by eve at 2026-01-02T00:00:00\.000Z: the task is cancelled$/m);
+  });
+
   it("[CLI-14] deny sends the reason, and --stop with it", async () => {
     const url = await serve(standing);
     expect((await command(url, ["approvals", "deny", "ap-1", "--reason", "too wide", "--stop"])).code).toBe(0);
@@ -69,7 +98,7 @@ describe("approvals", () => {
   it("[CLI-14] who comes second is told the first decision", async () => {
     const first = approval({
       status: "denied",
-      decisions: [{ decision: "deny", by: "ada", comment: "no", at: "2026-01-01T00:00:00.000Z" }],
+      decisions: [madeBy("ada", "deny", { comment: "no" })],
     });
     const url = await serve((asked, response) =>
       asked.method === "GET"

@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { run } from "../../src/cli/run.ts";
 import type { ApprovalView, EventView, TaskView } from "../../src/domain/view.ts";
+import { openCard } from "../fakes/views.ts";
 
 export interface Asked {
   readonly method: string;
@@ -154,6 +155,7 @@ export function approval(over: Partial<ApprovalView> = {}): ApprovalView {
     content_hash: "hash-of-the-card",
     rule: "plan",
     decisions: [],
+    ...openCard,
     card: {
       kind: "plan",
       title: "Show the last page",

@@ -26,11 +26,12 @@ describe("queues", () => {
   it("[CLI-30] list and show say depth, age, standing, and who holds what until when", async () => {
     const url = await serve((asked, response) => {
       const { leases, ...row } = held;
-      if (asked.path === "/api/queues") return json(response, 200, { items: [row], next_cursor: null });
+      if (asked.path === "/api/queues")
+        return json(response, 200, { items: [row], next_cursor: null, silent: ["crew-1"] });
       json(response, 200, paused);
     });
     const list = await command(url, ["queues", "list"]);
-    expect(list).toMatchObject({ code: 0, err: "" });
+    expect(list).toMatchObject({ code: 0, err: "No answer from crew-1: ask again in a moment.\n" });
     expect(list.out).toBe(`executor_queue    open      3 queued  1 leased  0 dead  oldest ${at}\n`);
     const show = await command(url, ["queues", "show", "executor_queue"]);
     expect(show.out).toContain(`by ada at ${at}`);

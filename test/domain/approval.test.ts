@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   type ApprovalKind,
   cardTitle,
+  type Decider,
   decide,
   decisionsOf,
   emptyCard,
@@ -21,6 +22,7 @@ import {
   cardView,
   type Decision,
 } from "../../src/domain/view.ts";
+import { madeBy, openCard } from "../fakes/views.ts";
 
 /** Written again by hand, so that a slip in the table is seen. */
 const edges = [
@@ -60,13 +62,16 @@ describe("the life of an approval", () => {
   });
 });
 
-const first = { decision: "approve", by: "ada", comment: null, at: "2026-01-01T00:00:00.000Z" } as const;
+const first = madeBy("ada", "approve", { at: "2026-01-01T00:00:00.000Z", content_hash: "seen" });
+const winner = { by: "ada", what: "approve", at: first.at, reason: null };
+const who: Decider = { caller: { subject: "bob", via: "token" }, needs: openCard.needs };
 const pending = (fields: Partial<Pending> = {}): Pending => ({
   id: "approval-1",
   kind: "plan",
   status: "pending",
   content_hash: "seen",
   decisions: [],
+  winner: null,
   ...fields,
 });
 const decisions: Decision[] = [
@@ -80,7 +85,8 @@ describe("a decision", () => {
     const statuses = { approve: "approved", deny: "denied", request_changes: "superseded" };
     for (const kind of approvalKinds)
       for (const decision of decisions) {
-        const answer = decide(pending({ kind }), decision);
+        const sums = kind === "budget" && decision.decision === "approve" ? { amount: { tokens: 1 } } : {};
+        const answer = decide(pending({ kind }), { ...decision, ...sums }, who);
         const taken = decision.decision !== "request_changes" || kind === "plan";
         expect(decisionsOf[kind].includes(decision.decision)).toBe(taken);
         if (taken) expect(answer).toEqual({ ok: true, value: statuses[decision.decision] });
@@ -94,45 +100,52 @@ describe("a decision", () => {
   it("[APP-4] the first decision wins; whoever comes later is told who decided, what and when", () => {
     for (const status of approvalStatuses.filter((name) => name !== "pending"))
       for (const decision of decisions)
-        expect(decide(pending({ status, decisions: [first] }), decision)).toEqual({
+        expect(decide(pending({ status, decisions: [first] }), decision, who)).toEqual({
           ok: false,
           refusal: {
             code: "already_resolved",
             detail: `ada decided this at ${first.at}: approve. The first decision stands.`,
-            extra: { status, decision: first },
+            extra: { status, decision: first, winner },
           },
         });
   });
-  it("[APP-4] a card that ended without a decision says how it ended", () => {
-    for (const status of ["expired", "superseded"] as const)
-      expect(decide(pending({ status }), decisions[0] as Decision)).toMatchObject({
-        // the list is not empty
-        refusal: {
-          code: "already_resolved",
-          detail: expect.stringContaining(status),
-          extra: { status, decision: null },
+  it("[APP-4] a card that ended without a decision says how it ended, by whom, when and why", () => {
+    const ends = [
+      ["expired", { by: "runtime", what: "expire", at: first.at, reason: "nobody decided" }],
+      ["superseded", { by: "eve", what: "cancel", at: first.at, reason: "the task is cancelled" }],
+      ["superseded", { by: "runtime", what: "supersede", at: first.at, reason: "a newer plan came" }],
+    ] as const;
+    for (const [status, how] of ends)
+      expect(decide(pending({ status, winner: how, decisions: [first] }), decisions[0] as Decision, who)).toMatchObject(
+        {
+          // the list is not empty
+          refusal: {
+            code: "already_resolved",
+            detail: expect.stringMatching(new RegExp(`${how.at} by ${how.by}: ${how.reason}`)),
+            extra: { status, winner: how },
+          },
         },
-      });
+      );
   });
   it("[APP-4] late and wrong at once, it is late: nothing about the card is told that its first decision does not tell", () => {
     const late = pending({ status: "denied", decisions: [first], kind: "gate" });
-    expect(decide(late, { decision: "request_changes", content_hash: "other", comment: "x" })).toMatchObject({
+    expect(decide(late, { decision: "request_changes", content_hash: "other", comment: "x" }, who)).toMatchObject({
       refusal: { code: "already_resolved" },
     });
   });
   it("[APP-5] a decision about other bytes than the card's is refused and names the bytes to read", () => {
     for (const decision of decisions)
       for (const content_hash of ["seen ", "SEEN", "", "0".repeat(64)])
-        expect(decide(pending(), { ...decision, content_hash })).toMatchObject({
+        expect(decide(pending(), { ...decision, content_hash }, who)).toMatchObject({
           refusal: { code: "content_changed", extra: { content_hash: "seen" } },
         });
   });
   it("[APP-5] saying no needs no proof of what was seen", () => {
-    expect(decide(pending(), { decision: "deny", content_hash: null, comment: "no", stop: true })).toEqual({
+    expect(decide(pending(), { decision: "deny", content_hash: null, comment: "no", stop: true }, who)).toEqual({
       ok: true,
       value: "denied",
     });
-    expect(decide(pending(), { decision: "request_changes", content_hash: null, comment: "so" })).toEqual({
+    expect(decide(pending(), { decision: "request_changes", content_hash: null, comment: "so" }, who)).toEqual({
       ok: true,
       value: "superseded",
     });

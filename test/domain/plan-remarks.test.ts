@@ -49,4 +49,11 @@ describe("remarks on a plan", () => {
   it("[REM-5] no check at all is said", () => {
     expect(remarks({ verify: "none" }, "true")).toEqual(["a: nothing checks its result"]);
   });
+  it("[REM-6] a step that writes a protected file which no path names is said before anybody signs", () => {
+    const step = "echo x > AGENTS.md";
+    const line =
+      "a, step 1: it writes AGENTS.md, instructions to an agent: allow.paths does not name it, so its result is held";
+    expect(remarks({ paths: '"**"' }, step)).toEqual([line]);
+    expect(remarks({ paths: '"AGENTS.md"' }, step)).toEqual([]);
+  });
 });

@@ -32,7 +32,7 @@ describe("the table", () => {
       "agent_stop",
     ])
       expect(asked(tool)).toBe(`ask tool:${tool}`);
-    expect(shell("npm test")).toBe("ask tool:shell_execute");
+    expect(shell("ls")).toBe("ask tool:shell_execute");
     for (const tool of ["delete", "file_delete", "force_push"]) expect(asked(tool)).toBe(`deny tool:${tool}`);
     for (const tool of ["rocket_launch", "constructor", "__proto__", "toString", "*", "", "file_read ", "FILE_READ"])
       expect(asked(tool)).toBe("ask default");
@@ -123,7 +123,6 @@ describe("argument rules", () => {
       expect(shell(command), command).toBe("deny argument:outside-workspace");
     for (const command of [
       "ls > out 2>/dev/null",
-      "cd packages/a/b && cp ../x ../../y",
       "sed -i '/a/d' x",
       "sed -i -e '/a/d' x",
       "sed -n /a/p /etc/hosts",
@@ -131,6 +130,7 @@ describe("argument rules", () => {
       "chmod 755 x",
     ])
       expect(shell(command), command).toBe("ask tool:shell_execute");
+    expect(shell("cd packages/a/b && cp ../x ../../y")).toBe("ask argument:protected-files");
     expect(shell("cp ../a ../b", {}, { cwd: "src" })).toBe("ask tool:shell_execute");
     expect(shell("ls", {}, { cwd: "../x" })).toBe("deny argument:outside-workspace");
   });
@@ -158,7 +158,7 @@ describe("argument rules", () => {
     ])
       expect(shell(command), command).toBe("deny argument:git-directory");
     expect(asked("file_read", { path: ".git/HEAD" })).toBe("run tool:file_read");
-    for (const path of [".gitignore", ".github/x", "a.git/x"])
+    for (const path of [".gitignore", "a.git/x"])
       expect(asked("file_write", { path }), path).toBe("ask tool:file_write");
     expect(shell("cat .git/HEAD")).toBe("ask tool:shell_execute");
   });
@@ -189,9 +189,9 @@ describe("argument rules", () => {
   it("[POL-8] a shell call that is not plain commands asks, even where the policy would run it", () => {
     const policy = { ...defaultPolicy, tools: { ...defaultPolicy.tools, shell_execute: "auto_approve" as const } };
     const plain = (args: JsonValue) => asked("shell_execute", args, {}, policy);
-    expect(plain({ command: "npm test" })).toBe("run tool:shell_execute");
+    expect(plain({ command: "ls -l src" })).toBe("run tool:shell_execute");
     for (const args of [
-      { command: "npm $X" },
+      { command: "ls $X" },
       { command: "npm 'x" },
       { command: 1 },
       {},

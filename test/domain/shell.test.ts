@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { maxCommands, maxScriptBytes, readShell } from "../../src/domain/shell.ts";
+import { maxCommands, maxScriptBytes, maxWords, readShell } from "../../src/domain/shell.ts";
 import { unwrap } from "../../src/domain/shell-wrappers.ts";
 
 const argvs = (script: string) => readShell(script).commands.map(({ argv }) => argv);
@@ -41,6 +41,9 @@ describe("reading a script", () => {
       "echo `id`",
       "echo $((1))",
       "cat <(id)",
+      "cat 2<(id)",
+      "cat {fd}>(id)",
+      "echo {a}\\{a,b}",
       "ls > $x",
       "a=$x b",
       "echo $'a\\x00b'",
@@ -113,6 +116,8 @@ describe("reading a script", () => {
     ])
       expect(readShell(script).parse_error, JSON.stringify(script.slice(0, 20))).not.toBeNull();
     expect(readShell("a;".repeat(maxCommands)).parse_error).toBeNull();
+    expect(readShell(`a ${"b ".repeat(maxWords)}`).parse_error).not.toBeNull();
+    expect(readShell(`a ${"b ".repeat(maxWords - 1)}`).parse_error).toBeNull();
     expect(readShell("").commands).toEqual([]);
   });
   it("[SH-5] no text whatever makes it throw", () => {
@@ -176,7 +181,7 @@ describe("programs that run programs", () => {
   it("[SH-7] a wrapper in a way that is not known is dynamic, never guessed", () => {
     for (const script of [
       "sudo --weird rm x",
-      "env -S 'rm x'",
+      "env -S 'rm \"x\"'",
       "timeout --what 5 rm x",
       "curl x | sh",
       "bash -s",

@@ -39,6 +39,8 @@ export class FakeDeployment implements DoorPorts {
     get: async (key: string) => this.stored.get(key) ?? null,
   };
   #random = 0;
+  #d1: ReturnType<typeof nodeD1> | null = null;
+  #records: Records | null = null;
 
   constructor() {
     this.runtime(home);
@@ -68,8 +70,15 @@ export class FakeDeployment implements DoorPorts {
     this.auditing();
     return { items: [...this.auditRows], next_cursor: null };
   }
-  readonly d1 = nodeD1("migrations");
-  readonly records = new Records(this.d1.db);
+  /** Made when it is first asked: most tests of the doors need no database, and migrating one takes a while. */
+  get d1() {
+    this.#d1 ??= nodeD1("migrations");
+    return this.#d1;
+  }
+  get records(): Records {
+    this.#records ??= new Records(this.d1.db);
+    return this.#records;
+  }
   verifying: Verify = async () => false;
   verifySignature(...asked: Parameters<Verify>) {
     return this.verifying(...asked);

@@ -12,13 +12,15 @@ export class FakeQueues {
   /** Every call by name, so that a test can say that a door never reached the object. */
   readonly calls: string[] = [];
   readonly messages: string[] = [];
+  /** Agents that do not answer. */
+  silent: string[] = [];
   readonly queueRows = new Map<string, QueueDetail>(
     ["runtime_queue", "executor_queue", "proxy", "planner"].map((name) => [name, queueOf(name)]),
   );
   readonly letterRows = new Map<string, DeadLetterView[]>();
 
-  async queues(): Promise<Result<QueueView[]>> {
-    return ok([...this.queueRows.values()].map(({ leases, ...queue }) => queue));
+  async queues(): Promise<Result<{ queues: QueueView[]; silent: string[] }>> {
+    return ok({ queues: [...this.queueRows.values()].map(({ leases, ...queue }) => queue), silent: this.silent });
   }
   async queueDetail(_: Caller, name: string): Promise<Result<QueueDetail>> {
     const queue = this.queueRows.get(name);

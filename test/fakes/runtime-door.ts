@@ -3,8 +3,10 @@
  * as the contract says. It plans nothing and runs nothing.
  */
 
+import { decide } from "../../src/domain/approval.ts";
 import type { Figures } from "../../src/domain/metrics.ts";
 import { ok, type Refusal, type Result, refuse } from "../../src/domain/refusal.ts";
+import type { IssuedToken } from "../../src/domain/token.ts";
 import type {
   ApprovalView,
   Caller,
@@ -26,16 +28,18 @@ import type {
   RuntimeDoor,
   TokenView,
 } from "../../src/http/doors.ts";
-import { FakeQueues, paged } from "./queues-door.ts";
-import { agentOf, at, taskOf } from "./views.ts";
+import { paged } from "./queues-door.ts";
+import { FakeStanding } from "./standing-door.ts";
+import { agentOf, at, madeBy, taskOf } from "./views.ts";
 
 const missing = (code: Refusal["code"]) => refuse(code, "there is no such thing in this scope");
 
-export class FakeRuntime extends FakeQueues implements RuntimeDoor {
+export class FakeRuntime extends FakeStanding implements RuntimeDoor {
   readonly scope_id: string;
   readonly credentials = new Map<string, Caller>();
   readonly taskRows = new Map<string, TaskView>();
   readonly approvalRows = new Map<string, ApprovalView>();
+  readonly issued = new Map<string, IssuedToken[]>();
   readonly repoRows = new Map<string, RepoView>();
   readonly tokenRows = new Map<string, TokenView>();
   readonly tickets = new Map<string, { path: string; caller: Caller }>();
@@ -139,15 +143,19 @@ export class FakeRuntime extends FakeQueues implements RuntimeDoor {
     this.lastDecision = decision;
     const approval = this.approvalRows.get(approval_id);
     if (approval === undefined) return missing("approval_not_found");
-    if (approval.status !== "pending")
-      return refuse("already_resolved", "this was decided before", { decision: approval.decisions[0] });
-    if (decision.content_hash !== null && decision.content_hash !== approval.content_hash)
-      return refuse("content_changed", "the card is not the one you saw: read it again");
-    const made = { decision: decision.decision, by: caller.subject, comment: decision.comment, at };
-    const status = decision.decision === "approve" ? ("approved" as const) : ("denied" as const);
-    const decided = { ...approval, status, resolved_at: at, decisions: [made] };
+    const answer = decide(approval, decision, { caller, needs: approval.needs });
+    if (!answer.ok) return answer;
+    const { comment, content_hash } = decision;
+    const made = madeBy(caller.subject, decision.decision, { comment, content_hash, proof: caller.via });
+    const winner = { by: caller.subject, what: decision.decision, at, reason: comment };
+    const settled = answer.value === "pending" ? {} : { status: answer.value, resolved_at: at, winner };
+    const decided = { ...approval, ...settled, decisions: [...approval.decisions, made] };
     this.approvalRows.set(approval_id, decided);
     return ok(decided);
+  }
+
+  async approvalTokens(_: Caller, approval_id: string): Promise<Result<IssuedToken[]>> {
+    return this.approvalRows.has(approval_id) ? ok(this.issued.get(approval_id) ?? []) : missing("approval_not_found");
   }
 
   async repos(): Promise<Result<RepoView[]>> {
@@ -234,9 +242,6 @@ export class FakeRuntime extends FakeQueues implements RuntimeDoor {
   }
   async attemptAgent(_: Caller, attempt_id: string): Promise<Result<{ agent: string }>> {
     return attempt_id === "attempt-1" ? ok({ agent: "crew-1" }) : missing("attempt_not_found");
-  }
-  async policy() {
-    return ok({ version: 1, policy_hash: "0".repeat(64), policy: { tools: { delete: "deny" } } });
   }
   async chainEnds() {
     this.#note("chainEnds");

@@ -56,6 +56,20 @@ export function attemptOf(id: string, work_item_id: string, number: number): Tas
   };
 }
 
+/** What a card has that nobody decided and that waits for ever. */
+export const openCard: Pick<ApprovalView, "expires_at" | "winner" | "needs"> = {
+  expires_at: null,
+  winner: null,
+  needs: { approvers: 1, proof: "token", not_by: null, revisions_left: 3 },
+};
+/** A decision as it is stored. */
+export function madeBy(
+  by: string,
+  decision: ApprovalView["decisions"][number]["decision"],
+  more: Partial<ApprovalView["decisions"][number]> = {},
+): ApprovalView["decisions"][number] {
+  return { decision, by, comment: null, at, proof: "token", content_hash: null, said: null, ...more };
+}
 export function approvalOf(id: string): ApprovalView {
   return {
     id,
@@ -87,6 +101,7 @@ export function approvalOf(id: string): ApprovalView {
     content_hash: "a".repeat(64),
     rule: "plan",
     decisions: [],
+    ...openCard,
   };
 }
 

@@ -195,6 +195,19 @@ describe.concurrent("git on an agent's files", () => {
     expect(existsSync("/etc/passwd")).toBe(true);
   });
 
+  it("[SBX-80] a git directory is neither written nor removed as a file, by its name or through a link; it can be read", async () => {
+    const id = await world.fresh();
+    await world.run(id, "ln -s .git way; ln -s .git/hooks/pre-commit hook; mkdir -p sub/.GIT");
+    for (const path of [".git/config", "way/hooks/x", "hook", "sub/.GIT/x", "x/../.git/y"]) {
+      expect(await failure(world.sandboxes.write(id, path, utf8.encode("x"))), path).toBe("bad_request");
+    }
+    for (const path of [".git", "way/config", "sub/.GIT"])
+      expect(await failure(world.sandboxes.remove(id, path)), path).toBe("bad_request");
+    expect((await world.sandboxes.read(id, "way/HEAD")).byteLength).toBeGreaterThan(0);
+    await world.sandboxes.remove(id, "hook");
+    await world.sandboxes.write(id, "sub/.gitignore", utf8.encode("x"));
+  });
+
   it("[SBX-28] a patch that writes through a link or into .git is refused whole", async () => {
     const id = await world.fresh();
     const file = (path: string) =>

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { ArtifactFailure, SandboxFailure } from "../../src/agents/ports.ts";
-import { approvalOf, attemptOf, itemOf } from "../fakes/views.ts";
+import { attemptOf, itemOf } from "../fakes/views.ts";
 import { plan, repo, taskBody, world } from "./world.ts";
 
 function registered() {
@@ -184,53 +184,6 @@ describe("a task's life by HTTP", () => {
   });
 });
 
-describe("approvals", () => {
-  function waiting() {
-    const all = world();
-    all.runtime.approvalRows.set("ap-1", approvalOf("ap-1"));
-    const decide = (how: string, body: unknown) =>
-      all.ask("POST", `/api/approvals/ap-1/${how}`, { as: "approver", body });
-    return { ...all, decide, hash: "a".repeat(64) };
-  }
-  it("[HTTP-17] what waits is listed and shown; an approver's decision carries the hash they saw", async () => {
-    const { ask, decide, hash, runtime } = waiting();
-    const listed = await ask("GET", "/api/approvals?status=pending", { as: "viewer" });
-    expect(listed.body.items.map((row: { id: string }) => row.id)).toEqual(["ap-1"]);
-    expect((await ask("GET", "/api/approvals/ap-1", { as: "viewer" })).body.content_hash).toBe(hash);
-    const decided = await decide("approve", { content_hash: hash, comment: "good" });
-    expect([decided.status, decided.body.status]).toEqual([200, "approved"]);
-    expect(runtime.lastDecision).toEqual({ decision: "approve", content_hash: hash, comment: "good" });
-    expect((await ask("GET", "/api/approvals?status=pending", { as: "viewer" })).body.items).toEqual([]);
-  });
-  it("[HTTP-17] deny and request changes carry their reasons", async () => {
-    const first = waiting();
-    await first.decide("deny", { reason: "too wide", stop: true });
-    const denied = { decision: "deny", content_hash: null, comment: "too wide", stop: true };
-    expect(first.runtime.lastDecision).toEqual(denied);
-    const second = waiting();
-    await second.decide("request-changes", { reason: "smaller", comments: ["one file", "keep tests"] });
-    const comment = "smaller\n- one file\n- keep tests";
-    expect(second.runtime.lastDecision).toEqual({ decision: "request_changes", content_hash: null, comment });
-    expect((await waiting().decide("deny", {})).status).toBe(400);
-    expect((await waiting().decide("deny", { reason: "  " })).status).toBe(400);
-    expect((await waiting().decide("approve", {})).status).toBe(400);
-  });
-  it("[HTTP-18] a second decision is 409 with the first; another hash is 409; an unknown card is 404", async () => {
-    const { ask, decide, hash } = waiting();
-    expect((await decide("approve", { content_hash: "b".repeat(64) })).body.code).toBe("content_changed");
-    await decide("deny", { reason: "no" });
-    const late = await decide("approve", { content_hash: hash });
-    expect([late.status, late.body.code, late.body.decision.comment]).toEqual([409, "already_resolved", "no"]);
-    const none = await ask("POST", "/api/approvals/none/approve", { as: "approver", body: { content_hash: hash } });
-    expect([none.status, none.body.code]).toEqual([404, "approval_not_found"]);
-  });
-  it("[HTTP-18] an amount is refused rather than dropped", async () => {
-    const { decide, hash, runtime } = waiting();
-    expect((await decide("approve", { content_hash: hash, amount: { usd: 5 } })).status).toBe(400);
-    expect(runtime.calls).not.toContain("decide");
-  });
-});
-
 describe("repositories", () => {
   const add = (all: ReturnType<typeof world>, url: string) =>
     all.ask("POST", "/api/repos", { as: "admin", body: { url } });
@@ -282,6 +235,12 @@ describe("agents, queues, records", () => {
       for (const path of ["", "/dead-letters"])
         expect((await get(`/api/queues/${name}${path}`)).body.code).toBe("queue_not_found");
   });
+  it("[HTTP-83] the list of queues says which agents did not answer", async () => {
+    const { ask, runtime } = world();
+    runtime.silent = ["crew-1"];
+    const { items, silent } = (await ask("GET", "/api/queues", { as: "viewer" })).body;
+    expect([items.length, silent]).toEqual([4, ["crew-1"]]);
+  });
   it("[HTTP-20] the audit is searched in the caller's own scope; when it is down only the search is", async () => {
     const { ask, deployment } = world();
     const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
@@ -299,9 +258,5 @@ describe("agents, queues, records", () => {
     expect((await ask("GET", "/api/audit", { as: "viewer" })).body.code).toBe("unavailable");
     expect((await ask("GET", "/api/tasks", { as: "viewer" })).status).toBe(200);
     log.mockRestore();
-  });
-  it("[HTTP-20] the policy in force is shown with its hash", async () => {
-    const { body } = await world().ask("GET", "/api/policy", { as: "viewer" });
-    expect(body).toMatchObject({ version: 1, policy_hash: "0".repeat(64), policy: { tools: { delete: "deny" } } });
   });
 });

@@ -8,6 +8,8 @@ export interface Item {
   readonly depends_on?: readonly string[];
   readonly tools?: readonly string[];
   readonly paths?: readonly string[];
+  readonly hosts?: readonly string[];
+  readonly secrets?: readonly string[];
   readonly protect?: readonly string[];
   readonly verify?: readonly (readonly string[])[];
   readonly max_attempts?: number;
@@ -26,7 +28,12 @@ export function planOf(items: readonly Item[], environment: Environment = {}): s
       title: `Change ${item.id}`,
       runner: "steps",
       depends_on: item.depends_on ?? [],
-      allow: { tools: item.tools ?? ["shell_execute"], paths: item.paths ?? ["src/**"] },
+      allow: {
+        tools: item.tools ?? ["shell_execute"],
+        paths: item.paths ?? ["src/**"],
+        ...(item.hosts === undefined ? {} : { hosts: item.hosts }),
+        ...(item.secrets === undefined ? {} : { secrets: item.secrets }),
+      },
       ...(item.protect === undefined ? {} : { protect: item.protect }),
       verify: (item.verify ?? [["true"]]).map((run) => ({ run, timeout_s: 60 })),
       max_attempts: item.max_attempts ?? 2,

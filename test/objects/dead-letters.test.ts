@@ -158,7 +158,7 @@ describe("a poisonous message", () => {
       sql.run("UPDATE queue_rows SET body = 'gone', available_at = 0 WHERE queue = 'runtime_queue'"),
     );
     await scope.runtime.sweep(scope.id);
-    expect(must(await scope.runtime.queues(scope.admin))[0]).toMatchObject({
+    expect(must(await scope.runtime.queues(scope.admin)).queues[0]).toMatchObject({
       name: "runtime_queue",
       dead: 1,
       queued: 0,

@@ -62,7 +62,10 @@ describe("a call that waits", () => {
     expect(await scope.runtime.authorize(scope.id, resumed.ref, step(resumed, 1, "6".repeat(40)))).toEqual({
       answer: "wait",
     });
-    expect((await audit(scope)).at(-1)).toMatchObject({ event_type: "check", decision: "void" });
+    expect((await audit(scope)).slice(-2)).toMatchObject([
+      { event_type: "check", decision: "void" },
+      { event_type: "gate_block", decision: "ask" },
+    ]);
     expect(await decisions(scope, "effect")).not.toContain("intent");
     await scope.runtime.deliver(await suspended(driven, resumed, 1, "6".repeat(40)));
     const again = await onlyCard(scope, driven.task_id);

@@ -2,8 +2,14 @@
  * Small bugs put in on purpose, one at a time, to see that the tests find them: `npm run test:planted`. Each is one
  * replacement in one file; what must find it is a short run of the simulation, or one file of tests. [PLT-*]
  */
+import { approvalPlants } from "./approvals.ts";
+import { gatePlants } from "./gates.ts";
 import { messagingPlants } from "./messaging.ts";
+import { policyPlants } from "./policy.ts";
 import { scopePlants } from "./scope.ts";
+import { shellPlants } from "./shell.ts";
+import { standingPlants } from "./standing.ts";
+import { tokenPlants } from "./tokens.ts";
 
 export interface Plant {
   readonly id: string;
@@ -16,13 +22,23 @@ export interface Plant {
   readonly why: string;
   readonly subset: Subset;
 }
-/** What must fail: the messaging simulation's subset of that name, a test file, or the scope simulation with so many steps. */
+/** What must fail: the messaging simulation's subset of that name, a test file, or so many steps of the scope simulation, or walks. */
 export type Subset =
   | { readonly simulation: string }
   | { readonly test: string }
-  | { readonly scope: { readonly seed: string; readonly steps: number } };
+  | { readonly scope: { readonly seed: string; readonly steps: number } }
+  | { readonly approvals: { readonly seed: string; readonly walks: number } };
 
-export const plants: readonly Plant[] = [...messagingPlants, ...scopePlants];
+export const plants: readonly Plant[] = [
+  ...approvalPlants,
+  ...messagingPlants,
+  ...policyPlants,
+  ...scopePlants,
+  ...shellPlants,
+  ...tokenPlants,
+  ...gatePlants,
+  ...standingPlants,
+];
 
 /** What is wrong with the list itself, given each file's text; nothing when it can be planted. */
 export function problemsOf(list: readonly Plant[], read: (file: string) => string | null): string[] {

@@ -148,7 +148,7 @@ export const scopePlants: readonly Plant[] = [
   },
   {
     id: "approved-and-not-begun",
-    file: "durable-objects/runtime/decisions.ts",
+    file: "durable-objects/runtime/approved.ts",
     find: "    dispatch(tx, task);\n",
     replace: "",
     why: "an approved plan starts nothing",

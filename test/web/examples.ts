@@ -1,6 +1,9 @@
 /** A task, its plan and its card, as plausible as the service would make them. */
+
 import type { ApprovalView, EventView, TaskView } from "../../src/domain/view.ts";
+import { openCard } from "../fakes/views.ts";
 import { patch } from "./example-patch.ts";
+import { policiesOf } from "./example-policy.ts";
 import { lettersOf, queuesOf } from "./example-queues.ts";
 import { FakeApi, hashOfPlan, sealed } from "./fake-api.ts";
 
@@ -98,6 +101,7 @@ export function cardOf(id: string, text = plan, change: Partial<ApprovalView["ca
     content_hash: "",
     rule: "plan.needs_approval",
     decisions: [],
+    ...openCard,
   });
 }
 
@@ -272,6 +276,7 @@ export function exampleApi(): FakeApi {
     },
   }));
   api.queues = queuesOf();
+  api.policies = policiesOf();
   api.letters = { proxy: lettersOf("proxy") };
   api.events = [
     eventOf(1, "task_created", { actor: "ada", detail: "Show the last page", surfaces: ["stream"] }),

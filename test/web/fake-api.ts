@@ -1,10 +1,16 @@
 /** A tame API for the page: answers from plain data, remembers every change asked of it, refuses on demand. */
+
 import type { Route, WebSocketRoute } from "playwright-core";
 import { hashOf, sha256Hex } from "../../src/domain/canonical.ts";
+import type { PolicyView } from "../../src/domain/policy-shapes.ts";
 import type { DeadLetterView, QueueDetail, QueueMove } from "../../src/domain/queue-shapes.ts";
 import { standingMoves } from "../../src/domain/queue-standing.ts";
+import type { StandingView } from "../../src/domain/standing-shape.ts";
 import type { ApprovalView, EventView, TaskView } from "../../src/domain/view.ts";
 import type { AgentView } from "../../src/http/doors.ts";
+import { madeBy } from "../fakes/views.ts";
+import { answerTo, changedBy } from "./example-policy.ts";
+import { changedStanding } from "./example-standing.ts";
 
 export interface Asked {
   readonly method: string;
@@ -29,6 +35,9 @@ export class FakeApi {
   agents: AgentView[] = [];
   queues: QueueDetail[] = [];
   letters: Record<string, DeadLetterView[]> = {};
+  /** Newest last. */
+  policies: PolicyView[] = [];
+  standing: StandingView[] = [];
   events: EventView[] = [];
   patch = "";
   output: string[] = [];
@@ -76,9 +85,15 @@ export class FakeApi {
     if (path === "/api/tasks") return page(this.tasks.filter((task) => status === null || task.status === status));
     if (path === "/api/agents") return page(this.agents);
     if (path === "/api/repos") return page([]);
-    if (path === "/api/queues") return page(this.queues.map(({ leases, ...queue }) => queue));
+    if (path === "/api/queues") return { ...page(this.queues.map(({ leases, ...queue }) => queue)), silent: [] };
     if (path.startsWith("/api/queues/") && path.endsWith("/dead-letters")) return page(this.letters[id] ?? []);
     if (path.startsWith("/api/queues/")) return this.queues.find((queue) => queue.name === id);
+    if (path === "/api/policy") return this.policies.at(-1);
+    if (path === "/api/policy/versions") return page(this.policies.toReversed().map(({ policy, ...rest }) => rest));
+    if (path.startsWith("/api/policy/versions/"))
+      return this.policies.find((each) => String(each.version) === path.split("/")[4]);
+    if (path === "/api/standing-approvals") return page(this.standing);
+    if (path.startsWith("/api/standing-approvals/")) return this.standing.find((each) => each.id === id);
     if (path === "/api/events") return { items: [], last_seq: this.events.at(-1)?.seq ?? 0, reset: null };
     if (path.startsWith("/api/approvals/")) return this.approvals.find((approval) => approval.id === id);
     if (path.endsWith("/events"))
@@ -104,8 +119,19 @@ export class FakeApi {
       return refuse(route, refusal);
     }
     const [, , room, id = "", verb] = path.split("/");
-    if (room === "approvals")
+    if (room === "policy" && id === "evaluate") return route.fulfill({ json: answerTo(bodyOf(route)) });
+    if (room === "policy") {
+      const made = changedBy(this.policies, bodyOf(route), request.headers()["if-match"] ?? "");
+      return "code" in made ? refuse(route, made) : route.fulfill({ json: made });
+    }
+    if (room === "standing-approvals") {
+      this.standing = changedStanding(this.standing, decodeURIComponent(id), bodyOf(route));
+      return route.fulfill({ json: this.standing.find((each) => id === "" || each.id === id) });
+    }
+    if (room === "approvals") {
       this.decide(id, verb === "approve" ? "approve" : verb === "deny" ? "deny" : "request_changes");
+      return route.fulfill({ json: this.approvals.find((approval) => approval.id === id) ?? {} });
+    }
     if (room === "queues")
       return route.fulfill({ json: this.#queue(decodeURIComponent(id), path.split("/").slice(4)) });
     await route.fulfill({ status: room === "tasks" && id === "" ? 202 : 200, json: this.tasks[0] ?? {} });
@@ -129,14 +155,16 @@ export class FakeApi {
     return this.queues.find((queue) => queue.name === name);
   }
 
+  /** Of two approvals that are needed the first leaves the card as it was. */
   decide(id: string, decision: "approve" | "deny" | "request_changes", by = "ada"): void {
-    const status = { approve: "approved", deny: "denied", request_changes: "superseded" } as const;
-    const decided = { decision, by, comment: null, at: new Date().toISOString() };
-    this.approvals = this.approvals.map((approval) =>
-      approval.id === id
-        ? { ...approval, status: status[decision], decisions: [...approval.decisions, decided] }
-        : approval,
-    );
+    const statuses = { approve: "approved", deny: "denied", request_changes: "superseded" } as const;
+    this.approvals = this.approvals.map((approval) => {
+      if (approval.id !== id) return approval;
+      const { content_hash, needs, decisions } = approval;
+      const decided = madeBy(by, decision, { at: new Date().toISOString(), content_hash });
+      const first = decision === "approve" && decisions.length + 1 < needs.approvers;
+      return { ...approval, status: first ? "pending" : statuses[decision], decisions: [...decisions, decided] };
+    });
   }
 
   socket(socket: WebSocketRoute): void {

@@ -1,6 +1,6 @@
 /** The frame: who may come in, where things are, whether the service is there. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { ActivityPage } from "./activity/page.tsx";
 import { startLive, useLive } from "./api/live.ts";
 import { pendingApprovals } from "./api/queries.ts";
@@ -9,11 +9,15 @@ import { ReviewPage } from "./review/page.tsx";
 import { Link, navigate, partsOf, usePath } from "./route.tsx";
 import { type Me, signOut, useSession } from "./session.ts";
 import { SignIn } from "./signin.tsx";
+import { StandingPage } from "./standing/page.tsx";
 import { NewTaskPage } from "./tasks/form.tsx";
 import { TasksPage } from "./tasks/list.tsx";
 import { TaskPage } from "./tasks/page.tsx";
-import { Empty } from "./ui/notice.tsx";
+import { Empty, Loading } from "./ui/notice.tsx";
 import { Help, useShortcuts } from "./ui/shortcuts.tsx";
+
+/** It reads policies by the service's own code, which no other room needs. */
+const PolicyPage = lazy(() => import("./policy/page.tsx").then((room) => ({ default: room.PolicyPage })));
 
 export function App() {
   const session = useSession();
@@ -55,6 +59,9 @@ function Frame({ me }: { readonly me: Me }) {
           </Tab>
           <Tab to="/queues" at={parts[0]}>
             Queues
+          </Tab>
+          <Tab to="/policy" at={parts[0]}>
+            Policy
           </Tab>
         </nav>
         <div className="bar-end">
@@ -109,12 +116,19 @@ function Page({ parts }: { readonly parts: readonly string[] }) {
     if (room === "tasks" && id !== undefined) return <TaskPage id={id} key={id} />;
     if (room === "activity" && id === undefined) return <ActivityPage />;
     if (room === "queues") return <QueuesPage name={id ?? null} />;
+    if (room === "standing") return <StandingPage id={id ?? null} />;
+    if (room === "policy" && /^(?:[1-9]\d{0,8})?$/.test(id ?? ""))
+      return (
+        <Suspense fallback={<Loading what="the policy" />}>
+          <PolicyPage version={id === undefined ? null : Number(id)} key={id} />
+        </Suspense>
+      );
   }
   return (
     <Empty title="There is no page here">
       <p>
-        Go to <Link to="/review">Review</Link>, <Link to="/tasks">Tasks</Link>, <Link to="/activity">Activity</Link> or{" "}
-        <Link to="/queues">Queues</Link>.
+        Go to <Link to="/review">Review</Link>, <Link to="/tasks">Tasks</Link>, <Link to="/activity">Activity</Link>,{" "}
+        <Link to="/queues">Queues</Link> or <Link to="/policy">Policy</Link>.
       </p>
     </Empty>
   );
@@ -136,6 +150,8 @@ const titles: Readonly<Record<string, string>> = {
   tasks: "Tasks",
   activity: "Activity",
   queues: "Queues",
+  standing: "Approved in advance",
+  policy: "Policy",
 };
 
 function useTitle(parts: readonly string[], waiting: number): void {

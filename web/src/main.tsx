@@ -13,6 +13,8 @@ import "./style/tasks.css";
 import "./style/work.css";
 import "./style/activity.css";
 import "./style/queues.css";
+import "./style/policy.css";
+import "./style/standing.css";
 
 const client = new QueryClient({
   defaultOptions: {

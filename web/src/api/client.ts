@@ -27,9 +27,11 @@ export class Problem extends Error {
 }
 
 export interface CallOptions {
-  readonly method?: "GET" | "POST" | "DELETE";
+  readonly method?: "GET" | "POST" | "PUT" | "DELETE";
   readonly body?: unknown;
   readonly idempotencyKey?: string;
+  /** The ETag of what a change was made from, in its quotes. */
+  readonly ifMatch?: string;
   readonly signal?: AbortSignal;
   readonly accept?: string;
 }
@@ -40,6 +42,7 @@ async function send(path: string, options: CallOptions): Promise<Response> {
   // The service believes a session's cookie only with this header, so a DELETE without a body carries it too.
   if (options.method !== undefined && options.method !== "GET") headers.set("content-type", "application/json");
   if (options.idempotencyKey !== undefined) headers.set("idempotency-key", options.idempotencyKey);
+  if (options.ifMatch !== undefined) headers.set("if-match", options.ifMatch);
   const init: RequestInit = { method: options.method ?? "GET", headers, credentials: "same-origin", cache: "no-store" };
   if (options.body !== undefined) init.body = JSON.stringify(options.body);
   if (options.signal !== undefined) init.signal = options.signal;

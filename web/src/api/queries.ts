@@ -71,8 +71,17 @@ export const repos = queryOptions({
 export type DecisionBody = Readonly<Record<string, unknown>>;
 export type DecisionPath = "approve" | "deny" | "request-changes";
 
-export function decide(id: string, path: DecisionPath, body: DecisionBody, idempotencyKey: string): Promise<unknown> {
-  return call(`/api/approvals/${encodeURIComponent(id)}/${path}`, { method: "POST", body, idempotencyKey });
+export function decide(
+  id: string,
+  path: DecisionPath,
+  body: DecisionBody,
+  idempotencyKey: string,
+): Promise<ApprovalView> {
+  return call<ApprovalView>(`/api/approvals/${encodeURIComponent(id)}/${path}`, {
+    method: "POST",
+    body,
+    idempotencyKey,
+  });
 }
 export function createTask(input: TaskInput, idempotencyKey: string): Promise<TaskView> {
   return call<TaskView>("/api/tasks", { method: "POST", body: input, idempotencyKey });

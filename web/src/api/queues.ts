@@ -1,6 +1,13 @@
 /** What the page asks about queues, and the changes a person makes to them. */
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import type { DeadLetterView, QueueDetail, QueueMove, QueueView, Requeued } from "../../../src/domain/queue-shapes.ts";
+import type {
+  DeadLetterView,
+  QueueDetail,
+  QueueList,
+  QueueMove,
+  QueueView,
+  Requeued,
+} from "../../../src/domain/queue-shapes.ts";
 import type { Page } from "../../../src/domain/view.ts";
 import { call } from "./client.ts";
 
@@ -11,7 +18,7 @@ const lookEveryMs = 3_000;
 
 export const queues = queryOptions({
   queryKey: ["queues"],
-  queryFn: async ({ signal }) => (await call<{ items: QueueView[] }>("/api/queues", { signal })).items,
+  queryFn: ({ signal }) => call<QueueList>("/api/queues", { signal }),
   refetchInterval: lookEveryMs,
 });
 export const queueByName = (name: string) =>

@@ -11,7 +11,8 @@ import { standingWords } from "./words.ts";
 
 export function QueuesPage({ name }: { readonly name: string | null }) {
   const list = useQuery(queues);
-  const items = list.data ?? [];
+  const items = list.data?.items ?? [];
+  const silent = list.data?.silent ?? [];
   const step = (by: 1 | -1): void => {
     const at = items.findIndex((queue) => queue.name === name);
     const next = items[at === -1 ? (by === 1 ? 0 : items.length - 1) : at + by];
@@ -32,6 +33,11 @@ export function QueuesPage({ name }: { readonly name: string | null }) {
         {list.isPending && <Loading what="queues" />}
         {list.data === undefined && list.error !== null && (
           <Failure error={list.error} again={() => void list.refetch()} />
+        )}
+        {silent.length > 0 && (
+          <p className="quiet" role="status">
+            No answer from <Shown text={silent.join(", ")} line />: asked again in a moment.
+          </p>
         )}
         {list.data !== undefined && items.length === 0 && (
           <Empty title="No queue yet">

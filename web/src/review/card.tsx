@@ -8,6 +8,7 @@ import { type ApprovalView, taskById } from "../api/queries.ts";
 import { PlanDocument } from "../document/plan.tsx";
 import { Link } from "../route.tsx";
 import { useMay } from "../session.ts";
+import { StandingNotes } from "../standing/notes.tsx";
 import { Hash } from "../ui/hash.tsx";
 import { Failure, Loading, Notice } from "../ui/notice.tsx";
 import { Shown } from "../ui/shown.tsx";
@@ -16,6 +17,7 @@ import { kindWords } from "../ui/words.ts";
 import { Decide } from "./decide.tsx";
 import { Facts } from "./facts.tsx";
 import { Environment, Grants } from "./grants.tsx";
+import { Needs, useWhyNotYou } from "./needs.tsx";
 import { Outcome } from "./outcome.tsx";
 import { changesBetween, type Proof, prove } from "./proof.ts";
 import { Tool } from "./tool.tsx";
@@ -31,6 +33,7 @@ export function CardPage({ approval, next }: { readonly approval: ApprovalView; 
   const mayDecide = useMay("approver");
   const readable = !isPlan || markdown !== null;
   const proof = useProof(approval, markdown, readable);
+  const notYou = useWhyNotYou(approval);
 
   return (
     <article className="sheet" aria-labelledby="card-title">
@@ -53,6 +56,7 @@ export function CardPage({ approval, next }: { readonly approval: ApprovalView; 
         <p className="why">
           <Shown text={card.why} />
         </p>
+        <Needs approval={approval} />
         <Link to={`/tasks/${encodeURIComponent(approval.task_id)}`}>Open the task</Link>
       </header>
 
@@ -71,6 +75,7 @@ export function CardPage({ approval, next }: { readonly approval: ApprovalView; 
           </ul>
         </section>
       )}
+      <StandingNotes approval={approval} />
       {card.tool !== null && <Tool tool={card.tool} />}
       {isPlan && markdown !== null && <PlanDocument markdown={markdown} />}
       {isPlan && markdown === null && <MissingPlan task={task} />}
@@ -78,7 +83,12 @@ export function CardPage({ approval, next }: { readonly approval: ApprovalView; 
       {card.items.length > 0 && <Grants items={card.items} />}
       <ProofLine approval={approval} proof={proof} />
       {approval.status === "pending" ? (
-        <Decide approval={approval} blocked={whyBlocked(readable, proof)} may={mayDecide} key={approval.content_hash} />
+        <Decide
+          approval={approval}
+          blocked={notYou ?? whyBlocked(readable, proof)}
+          may={mayDecide}
+          key={approval.content_hash}
+        />
       ) : (
         <Outcome approval={approval} next={next} />
       )}

@@ -47,7 +47,7 @@ function Choices({ approval, blocked }: Omit<DecideProps, "may">) {
   useShortcuts({
     a: () => choose("approve"),
     d: () => choose("deny"),
-    ...(isPlan ? { r: () => choose("request-changes") } : {}),
+    ...(isPlan && approval.needs.revisions_left > 0 ? { r: () => choose("request-changes") } : {}),
   });
   const words = answers[approval.kind];
 
@@ -70,7 +70,7 @@ function Choices({ approval, blocked }: Omit<DecideProps, "may">) {
       {open === null ? (
         <div className="choices">
           {opener("approve", isPlan ? "Approve…" : `${words.approve}…`, "sign")}
-          {isPlan && opener("request-changes", "Request changes…", "plain")}
+          {isPlan && approval.needs.revisions_left > 0 && opener("request-changes", "Request changes…", "plain")}
           {opener("deny", `${words.deny}…`, "plain deny")}
         </div>
       ) : (
@@ -90,7 +90,7 @@ function Answer({ approval, path, onClose }: AnswerProps) {
   const [text, setText] = useState("");
   const [stop, setStop] = useState(false);
   const amount = useAmount();
-  const sending = useDecision(approval, path);
+  const sending = useDecision(approval, path, onClose);
   const first = useRef<HTMLButtonElement & HTMLTextAreaElement>(null);
   const ids = useId();
   useEffect(() => first.current?.focus(), []);
@@ -210,7 +210,8 @@ interface Sending {
   readonly error: unknown;
 }
 
-function useDecision(approval: ApprovalView, path: DecisionPath): Sending {
+/** `onWaits`: it counts, and the card waits for another person. */
+function useDecision(approval: ApprovalView, path: DecisionPath, onWaits: () => void): Sending {
   const client = useQueryClient();
   // A second press comes before React has drawn the first: state would be too late to stop it.
   const inFlight = useRef(false);
@@ -223,8 +224,9 @@ function useDecision(approval: ApprovalView, path: DecisionPath): Sending {
     ]);
   const mutation = useMutation({
     mutationFn: ({ body, key }: { body: DecisionBody; key: string }) => decide(approval.id, path, body, key),
-    onSuccess: async () => {
+    onSuccess: async (after) => {
       await refresh();
+      if (after.status === "pending") return onWaits();
       setTimeout(() => document.getElementById("outcome")?.focus());
     },
     onError: async (error) => {

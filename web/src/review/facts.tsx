@@ -4,6 +4,7 @@ import type { ApprovalView } from "../api/queries.ts";
 import { Hash } from "../ui/hash.tsx";
 import { Shown } from "../ui/shown.tsx";
 import { taintWords } from "../ui/words.ts";
+import { Origins } from "./taint.tsx";
 
 export function Facts({ approval }: { readonly approval: ApprovalView }) {
   const { card } = approval;
@@ -34,6 +35,7 @@ export function Facts({ approval }: { readonly approval: ApprovalView }) {
         <span className={taint.trusted ? undefined : "untrusted"}>
           {taint.word}: {taint.means}
         </span>
+        <Origins card={card} />
       </Fact>
       <Fact name="Asked by rule">
         <Shown text={approval.rule} />

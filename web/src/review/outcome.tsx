@@ -1,6 +1,7 @@
 /** What became of a card that is no longer open: who decided what, and where it goes from here. [WEB-9] */
 import type { ApprovalView } from "../api/queries.ts";
 import { Link } from "../route.tsx";
+import { DecidedBy } from "../standing/by.tsx";
 import { Shown } from "../ui/shown.tsx";
 import { Ago } from "../ui/time.tsx";
 import { decisionWords } from "../ui/words.ts";
@@ -13,8 +14,15 @@ const words: Readonly<Record<ApprovalView["status"], string>> = {
   superseded: "Replaced by a newer card",
 };
 
+function isDecision(what: string): boolean {
+  return what === "approve" || what === "deny" || what === "request_changes";
+}
+
 export function Outcome({ approval, next }: { readonly approval: ApprovalView; readonly next: ApprovalView | null }) {
-  const title = approval.status === "approved" && approval.kind !== "plan" ? "Approved" : words[approval.status];
+  const { winner } = approval;
+  const takenBack = winner !== null && (winner.what === "cancel" || winner.what === "supersede");
+  const approved = approval.status === "approved" && approval.kind !== "plan";
+  const title = takenBack ? "Taken back" : approved ? "Approved" : words[approval.status];
   return (
     <section className={`outcome ${approval.status}`} aria-label="Decision">
       <h2 id="outcome" tabIndex={-1}>
@@ -26,7 +34,7 @@ export function Outcome({ approval, next }: { readonly approval: ApprovalView; r
             <li key={`${decision.by} ${decision.at}`}>
               {decisionWords[decision.decision]} by{" "}
               <strong>
-                <Shown text={decision.by} />
+                <DecidedBy subject={decision.by} />
               </strong>{" "}
               <Ago at={decision.at} />
               {decision.comment !== null && decision.comment !== "" && (
@@ -37,6 +45,16 @@ export function Outcome({ approval, next }: { readonly approval: ApprovalView; r
             </li>
           ))}
         </ul>
+      )}
+      {winner !== null && !isDecision(winner.what) && (
+        <p>
+          <Ago at={winner.at} /> by <DecidedBy subject={winner.by} />
+          {winner.reason !== null && (
+            <>
+              : <Shown text={winner.reason} />
+            </>
+          )}
+        </p>
       )}
       <p className="outcome-links">
         <Link to={`/tasks/${encodeURIComponent(approval.task_id)}`}>Follow the task</Link>

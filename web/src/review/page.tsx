@@ -6,7 +6,7 @@ import { Link, navigate } from "../route.tsx";
 import { Empty, Failure, Loading } from "../ui/notice.tsx";
 import { useShortcuts } from "../ui/shortcuts.tsx";
 import { Shown } from "../ui/shown.tsx";
-import { Ago } from "../ui/time.tsx";
+import { Ago, Until } from "../ui/time.tsx";
 import { kindWords } from "../ui/words.ts";
 import { CardPage } from "./card.tsx";
 import { UnknownList } from "./unknown.tsx";
@@ -41,6 +41,9 @@ export function ReviewPage({ id }: { readonly id: string | null }) {
         <ListTitle className="list-title">
           Review <span className="count">{pending.data === undefined ? "" : items.length}</span>
         </ListTitle>
+        <p>
+          <Link to="/standing">Approved in advance</Link>
+        </p>
         <UnknownList />
         <List query={pending} items={items} current={id} />
       </section>
@@ -85,6 +88,12 @@ function List({ query, items, current }: ListProps) {
             </span>
             <span className="quiet">
               asked <Ago at={item.requested_at} /> by <Shown text={item.agent_id} />
+              {item.expires_at !== null && (
+                <>
+                  {", expires "}
+                  <Until at={item.expires_at} />
+                </>
+              )}
             </span>
           </Link>
         </li>

@@ -8,9 +8,9 @@ type ToolCall = NonNullable<ApprovalView["card"]["tool"]>;
 
 export function Tool({ tool }: { readonly tool: ToolCall }) {
   return (
-    <section aria-label="The call">
+    <section aria-label={isHeld(tool) ? "What is held back" : "The call"}>
       <h2>
-        The call: <Shown text={tool.name} line />
+        {isHeld(tool) ? "Held back" : "The call"}: <Shown text={tool.name} line />
       </h2>
       {argumentsOf(tool.arguments).map(([name, value]) => (
         <figure className="code" key={name}>
@@ -24,11 +24,18 @@ export function Tool({ tool }: { readonly tool: ToolCall }) {
           </Pre>
         </figure>
       ))}
-      <div className="quiet">
-        Workspace as it stands: <Hash value={tool.workspace_tree} label="Workspace tree" />
-      </div>
+      {!isHeld(tool) && (
+        <div className="quiet">
+          Workspace as it stands: <Hash value={tool.workspace_tree} label="Workspace tree" />
+        </div>
+      )}
     </section>
   );
+}
+
+/** A message that a gate holds: it has no workspace. */
+function isHeld(tool: ToolCall): boolean {
+  return tool.workspace_tree === "";
 }
 
 /** Arguments are canonical JSON. Text is shown as the text it is, so that a command of many lines reads as one. */

@@ -16,6 +16,7 @@ import { TaskEvents } from "./events.tsx";
 import { Items } from "./items.tsx";
 import { Status } from "./list.tsx";
 import { Phases } from "./phases.tsx";
+import { Remarks } from "./remarks.tsx";
 
 export function TaskPage({ id }: { readonly id: string }) {
   const task = useQuery(taskById(id));
@@ -59,6 +60,7 @@ function Task({ task }: { readonly task: TaskView }) {
       {task.status === "done" && task.branch !== null && <Published task={task} />}
       <Phases task={task} />
       <TaskFacts task={task} />
+      <Remarks task={task} />
       {task.items.length > 0 && <Items task={task} />}
       <Change task={task} />
       {task.plan !== null && <Plan plan={task.plan} />}

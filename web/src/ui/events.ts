@@ -17,6 +17,7 @@ const happened: Readonly<Record<string, string>> = {
   agent_stopped: "Stopped",
   agent_failed: "Failed",
   approval_requested: "Waits in Review",
+  approval_recorded: "Approved by one of two",
   approval_resolved: "Decided",
   tool_approval_pending: "A tool call waits in Review",
   task_execution_start: "started",
@@ -29,6 +30,11 @@ const happened: Readonly<Record<string, string>> = {
   effect_unknown: "Outcome not known",
   dead_letter: "Gave up a message",
   queue_changed: "Changed a queue",
+  policy_changed: "Changed the policy",
+  standing_changed: "Approved in advance",
+  approval_noted: "Not approved in advance",
+  gate_block: "A gate stopped something",
+  gate_note: "A gate remarks",
 };
 
 export function eventSentence(event: EventView): string {

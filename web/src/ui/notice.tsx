@@ -58,6 +58,10 @@ const advised: Readonly<Record<string, readonly [title: string, advice: string]>
   unauthenticated: ["You are not signed in", "Open a new sign-in link."],
   task_not_found: ["There is no such task", "It may belong to another scope. Look in the list of tasks."],
   approval_not_found: ["There is no such card", "It may belong to another scope. Look in the list of cards."],
+  standing_approval_not_found: [
+    "There is no such standing approval",
+    "It may belong to another scope. Look in the list.",
+  ],
   queue_not_found: ["There is no such queue", "It may belong to another scope. Look in the list of queues."],
   dead_letter_not_found: ["There is no such letter", "Look at the queue again: it may have gone on."],
   not_in_this_state: ["It has changed meanwhile", "Look at it again as it stands now."],

@@ -29,6 +29,25 @@ export function ago(elapsedMs: number, then: Date): string {
   return then.toLocaleDateString();
 }
 
+/** A time that lies ahead. */
+export function Until({ at }: { readonly at: string }) {
+  useSyncExternalStore(subscribe, tick);
+  const then = new Date(at);
+  return (
+    <time dateTime={at} title={then.toLocaleString()}>
+      {until(then.getTime() - Date.now())}
+    </time>
+  );
+}
+export function until(leftMs: number): string {
+  const minutes = Math.ceil(leftMs / 60_000);
+  if (minutes <= 0) return "now";
+  if (minutes < 60) return `in ${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return `in ${hours} h ${minutes % 60} min`;
+  return `in ${Math.floor(hours / 24)} d`;
+}
+
 export function Clock({ at }: { readonly at: string }) {
   return <time dateTime={at}>{new Date(at).toLocaleTimeString([], { hour12: false })}</time>;
 }

@@ -1,0 +1,16 @@
+/** One person's decision as bytes that can be signed. [APP-48] */
+import { hashOf } from "./canonical.ts";
+import type { ApprovalView } from "./view.ts";
+
+/**
+ * Who said what of which card, when and in which words, in 32 bytes. The token of what was approved carries it of each
+ * approver, and it is what a person's own key can sign.
+ */
+export function saidHash(
+  scope: string,
+  approval_id: string,
+  made: Omit<ApprovalView["decisions"][number], "said">,
+): string {
+  const { decision, by, comment, at, proof, content_hash } = made;
+  return hashOf({ scope, approval_id, content_hash, decision, by, proof, comment, at });
+}

@@ -1,0 +1,160 @@
+/** Which files a command names: to change them, to read them, or as the directory to change to; and what removes a tree. [SH-44] [SH-45] */
+import { findsDeep } from "./shell-find.ts";
+import { programName } from "./shell-peeled.ts";
+
+export interface NamedFiles {
+  /** Every file the command names as its own business, read or written. */
+  readonly named: readonly string[];
+  /** Those it may change. */
+  readonly written: readonly string[];
+}
+const none: NamedFiles = { named: [], written: [] };
+
+/** Programs that change the files they name. */
+const writers =
+  /^(?:rm|rmdir|touch|mkdir|tee|chmod|chown|chgrp|chattr|setfacl|truncate|unlink|shred|mkfifo|mknod|patch|gzip|gunzip|bzip2|bunzip2|xz|unxz|zstd|sponge|ed|ex|vi|vim|nano|dos2unix|unix2dos|mktemp|split|csplit|xxd|uniq)$/;
+/** Programs that write into their last operand, or the folder given by `-t`. */
+const copiers = /^(?:cp|mv|ln|install|rsync|link|scp)$/;
+const movers = /^(?:cd|pushd)$/;
+/** Options by which a program writes to a file of its own choosing. */
+const outputs: Readonly<Record<string, RegExp>> = {
+  curl: /^(?:-o|--output|-D|--dump-header|-c|--cookie-jar|--output-dir|--trace|--trace-ascii|--stderr)$/,
+  wget: /^(?:-O|--output-document|-o|--output-file|-P|--directory-prefix|-a)$/,
+  sort: /^(?:-o|--output)$/,
+  tar: /^(?:-C|--directory|-f|--file)$/,
+  unzip: /^-d$/,
+  git: /^(?:-C|-o|--output|--output-directory)$/,
+  gcc: /^-o$/,
+  cc: /^-o$/,
+  clang: /^-o$/,
+  tsc: /^(?:--outDir|--outFile)$/,
+  openssl: /^-out$/,
+  make: /^(?:-C|--directory)$/,
+  npm: /^(?:--prefix|-C)$/,
+  find: /^-f(?:print0?|printf|ls)$/,
+};
+
+/** Whether the program changes the files its operands name, whichever they are. */
+export function changesOperands(run: readonly string[]): boolean {
+  const name = programName(run[0] ?? "");
+  return writers.test(name) || copiers.test(name) || name === "sed";
+}
+
+export function filesOf(run: readonly string[]): NamedFiles {
+  const name = programName(run[0] ?? "");
+  const rest = run.slice(1);
+  if (name === "sed" || name === "perl") return both(sedFiles(rest));
+  if (name === "dd") return dd(rest);
+  if (movers.test(name)) return { named: operands(rest), written: [] };
+  if (copiers.test(name)) return copied(name, rest);
+  if (writers.test(name)) return both(operands(rest));
+  if (name === "git") return withOutputs(name, rest, gitFiles(rest));
+  return withOutputs(name, rest, []);
+}
+function both(files: readonly string[]): NamedFiles {
+  return { named: files, written: files };
+}
+
+/** Words that are no option; after `--` all of them. */
+function operands(rest: readonly string[]): string[] {
+  const end = rest.indexOf("--");
+  const before = end < 0 ? rest : rest.slice(0, end);
+  return [...before.filter((word) => !/^-./.test(word)), ...(end < 0 ? [] : rest.slice(end + 1))];
+}
+
+/** `sed` changes files only in place, and its first operand is a program unless an option brought one. */
+function sedFiles(words: readonly string[]): string[] {
+  if (!words.some((word) => /^-[a-zA-Z]*i|^--in-place/.test(word))) return [];
+  const brings = /^(?:-[a-zA-Z]*[ef]|--expression|--file)$/;
+  const files = words.filter((word, index) => !word.startsWith("-") && !brings.test(words[index - 1] ?? ""));
+  return words.some((word) => brings.test(word) || /^--(?:expression|file)=|^-e./.test(word)) ? files : files.slice(1);
+}
+
+function dd(rest: readonly string[]): NamedFiles {
+  const value = (key: string) => rest.flatMap((word) => (word.startsWith(key) ? [word.slice(key.length)] : []));
+  return { named: [...value("if="), ...value("of=")], written: value("of=") };
+}
+
+/** The target, and what a source would be called in it; for `mv` the sources are changed too. */
+function copied(name: string, rest: readonly string[]): NamedFiles {
+  const spelled = rest.findIndex((word) => /^(?:-[a-zA-Z]*t|--target-directory)$/.test(word));
+  const end = rest.indexOf("--");
+  const apart = spelled >= 0 && (end < 0 || spelled < end);
+  const folder = apart ? rest[spelled + 1] : joinedValue(rest, /^(?:--target-directory=|-t(?=.))/);
+  const files = operands(apart ? [...rest.slice(0, spelled), ...rest.slice(spelled + 2)] : rest);
+  const target = folder ?? (files.length > 1 ? files.at(-1) : undefined);
+  const sources = folder === undefined && files.length > 1 ? files.slice(0, -1) : files;
+  const remote = name === "rsync" || name === "scp" ? /^[^/]*:/ : /^$/;
+  const landing =
+    target === undefined
+      ? sources.map(baseOf)
+      : [target, ...sources.map((source) => `${target.replace(/\/+$/, "")}/${baseOf(source)}`)];
+  const here = (paths: readonly string[]) => paths.filter((path) => path !== "" && !remote.test(path));
+  const named = here([...files, ...(folder === undefined ? [] : [folder])]);
+  return { named, written: here([...landing, ...(name === "mv" || name === "install" ? sources : [])]) };
+}
+function baseOf(path: string): string {
+  return programName(path.replace(/\/+$/, ""));
+}
+
+/** `git mv`, `rm`, `checkout`, `restore`: the files they name change. */
+function gitFiles(rest: readonly string[]): readonly string[] {
+  const at = rest.findIndex((word) => !word.startsWith("-"));
+  const changes = /^(?:mv|rm|checkout|restore|init|clone|worktree|archive)$/.test(rest[at] ?? "");
+  return changes ? operands(rest.slice(at + 1)).filter((word) => !word.includes("://")) : [];
+}
+
+function withOutputs(name: string, rest: readonly string[], files: readonly string[]): NamedFiles {
+  const option = Object.hasOwn(outputs, name) ? outputs[name] : undefined;
+  if (option === undefined) return files.length === 0 ? none : both(files);
+  const found = rest.flatMap((word, at) => {
+    const [key = "", ...value] = word.split("=");
+    if (value.length > 0 && word.startsWith("--")) return option.test(key) ? [value.join("=")] : [];
+    if (option.test(word)) return rest[at + 1] === undefined ? [] : [rest[at + 1] ?? ""];
+    // `-ofile`, for options of one letter.
+    const short = /^(-[a-zA-Z])(.+)$/.exec(word);
+    return short !== null && option.test(short[1] ?? "") && !word.startsWith("--") && name !== "find"
+      ? [short[2] ?? ""]
+      : [];
+  });
+  return both([...files, ...found.filter((path) => path !== "-")]);
+}
+function joinedValue(rest: readonly string[], joined: RegExp): string | undefined {
+  return rest.find((word) => joined.test(word))?.replace(joined, "");
+}
+
+/** Letters in any order, joined or apart; long options in any abbreviation that still tells them apart. */
+function hasOption(words: readonly string[], letters: RegExp, ...longs: readonly string[]): boolean {
+  const end = words.indexOf("--");
+  return (end < 0 ? words : words.slice(0, end)).some((word) =>
+    word.startsWith("--")
+      ? word.length > 2 && longs.some((long) => long.startsWith(word))
+      : word.startsWith("-") && letters.test(word),
+  );
+}
+const destroyers = /^(?:rm|unlink|shred|rmdir)$/;
+
+/** Whether the run removes a tree by force. `runs` are the layers around it, the outermost first. */
+export function removesTree(runs: readonly (readonly string[])[]): readonly string[] | null {
+  const found = runs.find((run) => removesByItself(run));
+  if (found !== undefined) return found;
+  // What `find` hands to a program that removes is a tree, whatever that program's own options.
+  const finds = runs.findIndex((run) => /^(?:find|gfind|fd)$/.test(programName(run[0] ?? "")) && findsDeep(run));
+  const inside =
+    finds < 0 ? undefined : runs.slice(finds + 1).find((run) => destroyers.test(programName(run[0] ?? "")));
+  return inside === undefined ? null : (runs[finds] ?? null);
+}
+function removesByItself(run: readonly string[]): boolean {
+  const name = programName(run[0] ?? "");
+  const rest = run.slice(1);
+  if (name === "rm") return hasOption(rest, /[rR]/, "--recursive") && hasOption(rest, /f/, "--force");
+  if (name === "find" || name === "gfind") return rest.includes("-delete") && findsDeep(rest);
+  if (name === "rsync") return rest.some((word) => /^--del/.test(word));
+  if (name !== "git") return false;
+  const at = rest.findIndex((word, index) => /^(?:clean|rm)$/.test(word) && !/^-[cC]$/.test(rest[index - 1] ?? ""));
+  const options = rest.slice(at + 1);
+  if (at < 0 || hasOption(options, /n/, "--dry-run")) return false;
+  // What git does not know is gone for good; a bare `git clean -f` leaves folders alone.
+  if (rest[at] === "clean") return hasOption(options, /f/, "--force") && hasOption(options, /[dxX]/);
+  return hasOption(options, /r/) && hasOption(options, /f/, "--force") && !options.includes("--cached");
+}

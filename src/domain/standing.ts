@@ -1,0 +1,218 @@
+/**
+ * Whether a standing approval speaks for a plan: every bound is held against the card a person would see, and the
+ * first that does not hold is the answer. What is not certain does not fit. [STA-4] to [STA-13]
+ */
+import { commandContains, globContains } from "./containment.ts";
+import { personOf } from "./deciding.ts";
+import { isLiteralGlob, matchesAny } from "./glob.ts";
+import { commandGranted, shellGranted } from "./grant.ts";
+import { joinTaint, type Taint, taints } from "./message.ts";
+import { checkDefinitions, readBySetup } from "./plan-protect.ts";
+import type { Policy } from "./policy.ts";
+import type { Amounts, StandingBounds } from "./standing-shape.ts";
+import type { CallerRole, Card } from "./view.ts";
+
+export interface Standing {
+  readonly name: string;
+  readonly status: "active" | "used_up" | "expired" | "revoked";
+  readonly bounds: StandingBounds;
+  readonly until_ms: number;
+  readonly uses_left: number;
+  readonly made_by: string;
+  /** Whether who made it may still approve: what they lent ends with their own right. */
+  readonly maker_stands: boolean;
+}
+export interface StandingTask {
+  readonly created_by: string;
+  readonly repo: string;
+  readonly labels: readonly string[];
+  /** The role of who set the labels; null where nobody knows. */
+  readonly labels_by_role: CallerRole | null;
+  readonly taint: Taint;
+  /** Whether a person has decided about a plan of this task before: then they wait to see the next one. */
+  readonly decided_by_person: boolean;
+}
+/** What the plans it spoke for in the last 24 hours have stated together. */
+export interface StandingUsage {
+  readonly plans: number;
+  readonly tokens: number;
+  readonly usd: number;
+  readonly minutes: number;
+}
+export interface Asked {
+  readonly standing: Standing;
+  readonly card: Card;
+  readonly task: StandingTask;
+  readonly usage: StandingUsage;
+  readonly rules: Policy["approvals"];
+  readonly now: number;
+}
+/** `passed`: how many bounds held before the one that did not, to tell the near from the far. */
+export type Fit = { readonly fits: true } | { readonly fits: false; readonly why: string; readonly passed: number };
+
+type Item = Card["items"][number];
+type Bound = (asked: Asked) => string | null;
+
+export function fits(asked: Asked): Fit {
+  for (const [passed, bound] of bounds.entries()) {
+    const why = bound(asked);
+    if (why !== null) return { fits: false, why, passed };
+  }
+  return { fits: true };
+}
+
+const bounds: readonly Bound[] = [
+  inForce,
+  byPolicy,
+  ({ task }) => (task.decided_by_person ? "a person has decided about a plan of this task before" : null),
+  ({ standing, task }) => (standing.bounds.who.includes(task.created_by) ? null : `${task.created_by} may not use it`),
+  ({ standing, card, task }) =>
+    standing.bounds.repos.includes(card.repo) && card.repo === task.repo
+      ? null
+      : `${card.repo} is not one of its repositories`,
+  labelled,
+  ({ standing, card, task }) => {
+    const read = joinTaint(card.taint, task.taint);
+    return taints.indexOf(read) <= taints.indexOf(standing.bounds.taint)
+      ? null
+      : `the task has read what is ${read}, and ${standing.bounds.taint} is the most it allows`;
+  },
+  environmentInside,
+  ({ standing, card }) => firstOf(card.items, (item) => itemOutside(item, standing.bounds)),
+  ({ standing, card }) => overBudget(standing.bounds.budget.plan, statedBy(card), "a plan"),
+  dayIsFull,
+];
+
+function inForce({ standing, card, now }: Asked): string | null {
+  if (standing.status !== "active") return `it is ${standing.status.replace("_", " ")}`;
+  if (now >= standing.until_ms) return "its time is over";
+  if (standing.uses_left < 1) return "it is used up";
+  if (!standing.maker_stands) return `${standing.made_by}, who made it, may no longer approve`;
+  return card.kind === "plan" && card.items.length > 0 ? null : "it speaks for plans only";
+}
+
+/** What policy asks of a person's yes, a yes in advance cannot give. */
+function byPolicy({ standing, task, rules }: Asked): string | null {
+  if (rules.two_approvers.includes("plan")) return "the policy asks for two approvers of a plan";
+  if ((rules.proof.kinds.plan ?? "token") !== "token")
+    return "the policy asks for a person's own session to approve a plan";
+  return rules.own_task === "forbid" && personOf(standing.made_by) === personOf(task.created_by)
+    ? `the policy lets nobody approve their own task, and ${standing.made_by} made both`
+    : null;
+}
+
+function labelled({ standing, task }: Asked): string | null {
+  const { labels } = standing.bounds;
+  const missing = labels.find((label) => !task.labels.includes(label));
+  if (missing !== undefined) return `the task has no label ${missing}`;
+  const byApprover = task.labels_by_role === "approver" || task.labels_by_role === "admin";
+  return labels.length === 0 || byApprover ? null : "its labels were not set by somebody who may approve";
+}
+
+function environmentInside({ standing, card }: Asked): string | null {
+  const { setup, hosts, cache } = standing.bounds.environment;
+  const asks = card.environment;
+  if (asks === null) return null;
+  const command = asks.setup.find((argv) => !commandGranted(setup, argv));
+  if (command !== undefined) return `set-up runs ${command.join(" ")}, which it does not allow`;
+  const host = asks.hosts.find((name) => !hosts.includes(name));
+  if (host !== undefined) return `set-up reaches ${host}, which it does not allow`;
+  const kept = asks.cache.find((name) => !cache.some((allowed) => allowed === name));
+  return kept === undefined ? null : `set-up keeps a cache of ${kept}, which it does not allow`;
+}
+
+function itemOutside(item: Item, allowed: StandingBounds): string | null {
+  const { grants } = item;
+  const no = (what: string): string => `${item.id}: ${what}`;
+  if (!allowed.runners.includes(item.runner)) return no(`the runner ${item.runner} is outside`);
+  const tool = grants.tools.find((name) => !allowed.tools.includes(name));
+  if (tool !== undefined) return no(`the tool ${tool} is outside`);
+  const path = grants.paths.find((glob) => !pathInside(glob, allowed.paths));
+  if (path !== undefined) return no(`the path ${path} is outside`);
+  const command = grants.commands.find((words) => !allowed.commands.some((outer) => commandContains(outer, words)));
+  if (command !== undefined) return no(`the command ${command} is outside`);
+  const host = grants.hosts.find((name) => !allowed.hosts.includes(name));
+  if (host !== undefined) return no(`the host ${host} is outside`);
+  const secret = grants.secrets.find((name) => !allowed.secrets.includes(name));
+  if (secret !== undefined) return no(`the secret ${secret} is outside`);
+  // Blocks are granted as they stand, so each must be what the bounds would let a call run.
+  const block = item.steps.findIndex((script) => !shellGranted(script, { ...none, ...allowed }));
+  if (block >= 0) return no(`step ${block + 1} is not surely inside its commands and paths`);
+  const open = allowed.protect.find((glob) => !keeps(item.protect, glob));
+  if (open !== undefined) return no(`${open} is not protected`);
+  const unchecked = allowed.verify.find((check) => !item.verify.some((argv) => isCheck(argv, check)));
+  return unchecked === undefined ? null : no(`the check ${unchecked} is missing`);
+}
+function isCheck(argv: readonly string[], check: string): boolean {
+  const words = check.split(/\s+/);
+  return argv.length === words.length && words.every((word, index) => argv[index] === word);
+}
+const none = { tools: [], paths: [], commands: [], hosts: [], secrets: [] };
+
+function pathInside(glob: string, allowed: readonly string[]): boolean {
+  if (allowed.includes(glob)) return true;
+  // To name such a file is to grant more than a glob over it does, so only its own name in the bounds grants it.
+  if (isLiteralGlob(glob) && (matchesAny(checkDefinitions, glob) || readBySetup(glob) || matchesAny(guides, glob)))
+    return false;
+  return allowed.some((outer) => globContains(outer, glob));
+}
+/** What tools and agents take orders from. */
+const guides: readonly string[] = [
+  ...["AGENTS.md", "CLAUDE.md", "GEMINI.md", ".cursorrules"].flatMap((name) => [name, `**/${name}`]),
+  ...[
+    ".git/**",
+    ".githooks/**",
+    ".husky/**",
+    ".claude/**",
+    ".cursor/**",
+    ".github/**",
+    ".vscode/**",
+    ".devcontainer/**",
+  ],
+];
+
+/** Whether nothing that the glob matches may be changed. */
+function keeps(protect: readonly string[], glob: string): boolean {
+  const freed = protect.flatMap((entry) => (entry.startsWith("!") ? [entry.slice(1)] : []));
+  return !freed.some((path) => globContains(glob, path)) && protect.some((entry) => globContains(entry, glob));
+}
+
+/** What the plan says it may spend. Zero tokens or dollars is a statement only where no model is called. */
+export function statedBy(card: Card): Amounts {
+  const budget = card.budget ?? { tokens: null, usd: null, minutes: null };
+  const calls = card.items.some(({ runner }) => runner !== "steps");
+  const stated = (amount: number | null): number | null => (amount === 0 && calls ? null : amount);
+  return { tokens: stated(budget.tokens), usd: stated(budget.usd), minutes: budget.minutes };
+}
+
+const kinds = ["tokens", "usd", "minutes"] as const;
+function overBudget(
+  most: Amounts,
+  asks: Amounts,
+  of: string,
+  before: Omit<StandingUsage, "plans"> = nothing,
+): string | null {
+  for (const kind of kinds) {
+    const bound = most[kind];
+    if (bound === null) continue;
+    const amount = asks[kind];
+    if (amount === null) return `the plan does not say how many ${kind} it may spend`;
+    if (before[kind] + amount > bound) return `${before[kind] + amount} ${kind} are more than the ${bound} of ${of}`;
+  }
+  return null;
+}
+const nothing = { tokens: 0, usd: 0, minutes: 0 };
+
+function dayIsFull({ standing, card, usage }: Asked): string | null {
+  const { plans, ...most } = standing.bounds.budget.day;
+  if (plans !== null && usage.plans >= plans) return `it has spoken for ${usage.plans} plans in 24 hours`;
+  return overBudget(most, statedBy(card), "24 hours", usage);
+}
+
+function firstOf<T>(all: readonly T[], why: (one: T) => string | null): string | null {
+  for (const one of all) {
+    const found = why(one);
+    if (found !== null) return found;
+  }
+  return null;
+}
