@@ -22,7 +22,14 @@ export default defineConfig({
   test: {
     projects: [
       // Files share what they load: nothing there keeps anything from one test to the next, and loading was half the time.
-      { test: { name: "node", include: ["test/{domain,agents,http,cli}/**/*.test.ts"], isolate: false, testTimeout: 20_000 } },
+      {
+        test: {
+          name: "node",
+          include: ["test/{domain,agents,http,cli}/**/*.test.ts"],
+          isolate: false,
+          testTimeout: 20_000,
+        },
+      },
       {
         resolve: {
           alias: {
