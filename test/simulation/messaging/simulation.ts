@@ -49,6 +49,8 @@ const events: readonly (readonly [string, number, Act])[] = [
 const total = events.reduce((sum, [, weight]) => sum + weight, 0);
 const mostOpen = 50;
 const auditEvery = 2_000;
+/** Lives in a row that end while they begin: more says that something always kills them. */
+const mostLives = 50;
 const traced = 60;
 const mostDays = 20;
 const calmMs = 86_400_000;
@@ -134,9 +136,19 @@ function note(trace: string[], world: World, name: string): void {
   if (trace.length > 8 * traced) trace.splice(0, 7 * traced);
   trace.push(`${world.figures.steps} +${world.now - start} ms ${name}`);
 }
+/** A life may end on its way back: then another follows it. */
+function comeBack(world: World, node: Node): void {
+  for (let lives = 0; node.life.dead; lives++) {
+    must(lives < mostLives, () => `${node.object} never comes back`);
+    attempt(world, () => {
+      node.wake();
+      return true;
+    });
+  }
+}
 function auditAll(world: World): void {
   for (const node of world.nodes) {
-    node.wake();
+    comeBack(world, node);
     node.witness.audit(world.now);
     node.queues.counted();
   }
