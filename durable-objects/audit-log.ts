@@ -4,7 +4,7 @@
  */
 import { type AuditEvent, appendText, type ChainHead } from "../src/domain/audit.ts";
 import { byteLength } from "../src/domain/canonical.ts";
-import { type AuditView, auditView } from "../src/domain/view.ts";
+import { type AuditView, auditView } from "../src/domain/record-view.ts";
 import { sha256Hex } from "./sha256.ts";
 import type { Sql, SqlValue } from "./sql.ts";
 

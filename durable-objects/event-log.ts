@@ -3,7 +3,8 @@
  * not older than what is kept; then it is told to begin anew. [EV-*]
  */
 import { byteLength } from "../src/domain/canonical.ts";
-import { type EventView, type eventTypes, eventView, type Page } from "../src/domain/view.ts";
+import { type EventView, type eventTypes, eventView } from "../src/domain/record-view.ts";
+import type { Page } from "../src/domain/view.ts";
 import { limits } from "../src/limits.ts";
 import type { Sql } from "./sql.ts";
 

@@ -80,13 +80,15 @@ export const limits = {
 
   /** A policy as JSON. Its changes that one record lists, and the recorded calls that one replay reads, with their arguments. */
   policy_bytes: 128 * 1024,
+  /** Globs of all its rules and gates: each file that a call names is held against each. */
+  policy_globs: 500,
   policy_changes_shown: 50,
   replay_calls: 500,
   replay_bytes: 4 * 1024 * 1024,
   replay_argument_bytes: 2 * 1024,
   /** One tool call: its arguments, the files they name, and the length of its id and of its tool's name. */
   call_arguments_bytes: 1024 * 1024,
-  call_paths: 1_000,
+  call_paths: 100,
   call_name_chars: 200,
   /** As long as Linux takes one; a longer path leads nowhere. */
   path_chars: 4_096,

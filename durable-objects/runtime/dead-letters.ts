@@ -3,8 +3,8 @@
  * belongs to a task that goes on, else as an event in Review; it stands in its queue until it is sent again. [DL-*]
  */
 import { emptyCard } from "../../src/domain/approval.ts";
+import type { Card } from "../../src/domain/approval-view.ts";
 import { isFinal } from "../../src/domain/task.ts";
-import type { Card } from "../../src/domain/view.ts";
 import { type Death, type LetterHead, outboxPlace } from "../letters.ts";
 import { ask } from "./plans.ts";
 import type { ApprovalRow, AttemptRow, TaskRow } from "./rows.ts";

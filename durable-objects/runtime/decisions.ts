@@ -3,12 +3,13 @@
  * the decision taken, and decided, issued, verified, attached and what follows are one commit. [DEC-*]
  */
 import { decide } from "../../src/domain/approval.ts";
+import type { Decision } from "../../src/domain/approval-view.ts";
 import { approvalsOf, hasExpired, type Made } from "../../src/domain/deciding.ts";
 import { ok, type Result, refuse } from "../../src/domain/refusal.ts";
 import { saidHash } from "../../src/domain/said.ts";
 import { standingOfSubject } from "../../src/domain/standing-subject.ts";
 import { isFinal } from "../../src/domain/task.ts";
-import type { Caller, Decision } from "../../src/domain/view.ts";
+import type { Caller } from "../../src/domain/view.ts";
 import { approved } from "./approved.ts";
 import { denied } from "./denied.ts";
 import { expire } from "./expiry.ts";

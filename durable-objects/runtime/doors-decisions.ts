@@ -1,9 +1,10 @@
 /** Approvals as people meet them: listed, read, decided. What is signed is signed before the transaction. [DEC-*] */
 import { mayDecide } from "../../src/domain/approval.ts";
+import type { ApprovalView, Decision } from "../../src/domain/approval-view.ts";
 import { hasExpired } from "../../src/domain/deciding.ts";
 import type { ApprovalRules } from "../../src/domain/policy-approvals.ts";
 import { ok, type Refusal, type Result, refuse } from "../../src/domain/refusal.ts";
-import type { ApprovalView, Caller, Decision, Page } from "../../src/domain/view.ts";
+import type { Caller, Page } from "../../src/domain/view.ts";
 import type { PageQuery, RuntimeDoor } from "../../src/http/doors.ts";
 import { limits } from "../../src/limits.ts";
 import { takeDecision } from "./decisions.ts";

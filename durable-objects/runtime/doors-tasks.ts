@@ -1,7 +1,9 @@
 /** Tasks as people ask for them: made, listed, read, spoken to, cancelled. [RTO-*] */
+
+import type { EventView } from "../../src/domain/record-view.ts";
 import { ok, type Result, refuse } from "../../src/domain/refusal.ts";
 import { isFinal } from "../../src/domain/task.ts";
-import type { Caller, EventView, Page, TaskInput, TaskSummary, TaskView } from "../../src/domain/view.ts";
+import type { Caller, Page, TaskInput, TaskSummary, TaskView } from "../../src/domain/view.ts";
 import type { Created, Idempotency, PageQuery, RuntimeDoor } from "../../src/http/doors.ts";
 import { newId } from "../random.ts";
 import { unknownEffects } from "./open-calls.ts";

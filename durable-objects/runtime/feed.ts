@@ -1,6 +1,8 @@
 /** The scope's events as they are followed: pushed to open sockets, and handed to whoever waits for the next. [EV-*] */
+
+import type { EventView } from "../../src/domain/record-view.ts";
 import { ok, type Result } from "../../src/domain/refusal.ts";
-import type { Caller, EventView } from "../../src/domain/view.ts";
+import type { Caller } from "../../src/domain/view.ts";
 import type { RuntimeDoor } from "../../src/http/doors.ts";
 import type { EventLog } from "../event-log.ts";
 import type { EventSockets } from "../event-sockets.ts";

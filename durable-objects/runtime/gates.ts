@@ -5,6 +5,7 @@
  */
 import type { ToolCall } from "../../src/agents/bus.ts";
 import type { CallOutcome } from "../../src/agents/ports.ts";
+import type { Decision } from "../../src/domain/approval-view.ts";
 import { type GatePass, heldCard, wordsOf } from "../../src/domain/gate-card.ts";
 import { joinTaint, type Message, type Taint } from "../../src/domain/message.ts";
 import { type Resolution, resolve } from "../../src/domain/policy.ts";
@@ -13,7 +14,7 @@ import { evaluateGates, type GateNote, type GateOutcome, type GateTrigger } from
 import { refuse } from "../../src/domain/refusal.ts";
 import { taintOfRole } from "../../src/domain/taint.ts";
 import { isFinal } from "../../src/domain/task.ts";
-import type { Caller, Decision } from "../../src/domain/view.ts";
+import type { Caller } from "../../src/domain/view.ts";
 import { limits } from "../../src/limits.ts";
 import { contextOf } from "./call-context.ts";
 import type { CallRow } from "./call-rows.ts";

@@ -2,10 +2,10 @@
  * An attempt that did not come to a merge: the next rung of its item's ladder, and a person when none is left. [LAD-*]
  */
 import { cardTitle, emptyCard } from "../../src/domain/approval.ts";
+import type { Card } from "../../src/domain/approval-view.ts";
 import { type AttemptEnd, climb } from "../../src/domain/attempt.ts";
 import type { ErrorCode } from "../../src/domain/message.ts";
 import { isFinal } from "../../src/domain/task.ts";
-import type { Card } from "../../src/domain/view.ts";
 import { limits } from "../../src/limits.ts";
 import { approvedPlan, newAttempt } from "./dispatch.ts";
 import { inWords, leaveOpen, openOfItem } from "./open-calls.ts";

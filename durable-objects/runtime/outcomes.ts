@@ -3,10 +3,10 @@
  * finished patch held to what the plan grants. [OUTC-*]
  */
 import { cardTitle, emptyCard } from "../../src/domain/approval.ts";
+import type { Card } from "../../src/domain/approval-view.ts";
 import { patchVerdict } from "../../src/domain/grant.ts";
 import type { Message } from "../../src/domain/message.ts";
 import { type ExecutionResult, executionResult } from "../../src/domain/result.ts";
-import type { Card } from "../../src/domain/view.ts";
 import { gateResult, type ResultGated, stoppedByGate } from "./gates.ts";
 import { endAttempt } from "./ladder.ts";
 import { verify } from "./merging.ts";

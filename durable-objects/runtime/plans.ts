@@ -3,6 +3,7 @@
  */
 
 import { cardTitle, emptyCard } from "../../src/domain/approval.ts";
+import type { Card } from "../../src/domain/approval-view.ts";
 import { sha256Hex } from "../../src/domain/canonical.ts";
 import { expiryOf } from "../../src/domain/deciding.ts";
 import { derivedId } from "../../src/domain/ids.ts";
@@ -14,7 +15,6 @@ import { runnerProblems } from "../../src/domain/plan-runners.ts";
 import { keepTaint } from "../../src/domain/taint.ts";
 import { isFinal } from "../../src/domain/task.ts";
 import { contentHash } from "../../src/domain/token.ts";
-import type { Card } from "../../src/domain/view.ts";
 import type { ApprovalRow, ItemRow, PlanRow, TaskRow } from "./rows.ts";
 import { shownItem } from "./shown-item.ts";
 import { itemSubject } from "./tokens.ts";

@@ -3,8 +3,9 @@
  * token a subject, each naming everybody who approved. A first yes of two signs nothing. [DEC-40] [DEC-42]
  */
 import { decide } from "../../src/domain/approval.ts";
+import type { Decision } from "../../src/domain/approval-view.ts";
 import { approvalsOf } from "../../src/domain/deciding.ts";
-import type { Caller, Decision } from "../../src/domain/view.ts";
+import type { Caller } from "../../src/domain/view.ts";
 import { madeBy } from "./decisions.ts";
 import { needsFor } from "./needs.ts";
 import type { ApprovalRow } from "./rows.ts";

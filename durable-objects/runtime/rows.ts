@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { lifeStates } from "../../src/domain/approval.ts";
+import { approvalView } from "../../src/domain/approval-view.ts";
 import { checkView, verdicts } from "../../src/domain/evidence.ts";
 import { keepNotes } from "../../src/domain/gate-card.ts";
 import { errorCode, messageKinds, taint } from "../../src/domain/message.ts";
@@ -12,7 +13,6 @@ import { patchRef, suspension } from "../../src/domain/result.ts";
 import { keepTaint, taintSource } from "../../src/domain/taint.ts";
 import {
   approvalKinds,
-  approvalView,
   attemptStates,
   budget,
   callerRole,

@@ -1,5 +1,6 @@
 /** What a decision is carried out with: the transaction, who decided, the card as it is now, and what was signed before. */
-import type { Caller, Decision } from "../../src/domain/view.ts";
+import type { Decision } from "../../src/domain/approval-view.ts";
+import type { Caller } from "../../src/domain/view.ts";
 import type { ApprovalRow, AttemptRow, ItemRow, TaskRow } from "./rows.ts";
 import type { VerifiedTokens } from "./tokens.ts";
 import type { Tx } from "./tx.ts";

@@ -1,5 +1,5 @@
 /** A work item as a card shows it: what a yes lets it do, and what is checked afterwards. [PLAN-R*] */
-import type { Card } from "../../src/domain/view.ts";
+import type { Card } from "../../src/domain/approval-view.ts";
 import type { ItemRow } from "./rows.ts";
 
 export function shownItem({ spec, item_hash }: Pick<ItemRow, "spec" | "item_hash">): Card["items"][number] {

@@ -2,9 +2,11 @@
  * A standing approval taken back: from this commit on it speaks for nothing, and what it spoke for and is not done
  * stops where it is and waits for a person. What is published or over stays. [STA-28] to [STA-31]
  */
+
+import type { Card } from "../../src/domain/approval-view.ts";
 import { joinTaint } from "../../src/domain/message.ts";
 import { isFinal } from "../../src/domain/task.ts";
-import type { Caller, Card } from "../../src/domain/view.ts";
+import type { Caller } from "../../src/domain/view.ts";
 import { approvedPlan, itemsOf } from "./dispatch.ts";
 import { endLife } from "./lives.ts";
 import { ask } from "./plans.ts";

@@ -3,10 +3,12 @@
  * in one transaction that reads everything again, decided and counted down. Lost before that transaction it is begun
  * anew; after it nothing is left to do. [STA-20] to [STA-27]
  */
+
+import type { Decision } from "../../src/domain/approval-view.ts";
 import { type Fit, fits, statedBy } from "../../src/domain/standing.ts";
 import type { StandingNote } from "../../src/domain/standing-shape.ts";
 import { standingOfSubject, standingSubject } from "../../src/domain/standing-subject.ts";
-import type { Caller, Decision } from "../../src/domain/view.ts";
+import type { Caller } from "../../src/domain/view.ts";
 import { limits } from "../../src/limits.ts";
 import { takeDecision } from "./decisions.ts";
 import { prepare } from "./preparing.ts";

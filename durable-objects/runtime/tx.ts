@@ -14,8 +14,8 @@ import {
 } from "../../src/domain/message.ts";
 import type { Policy } from "../../src/domain/policy.ts";
 import type { QueueFacts } from "../../src/domain/queue.ts";
+import type { AuditView } from "../../src/domain/record-view.ts";
 import { isFinal, phaseOf, statusWhile } from "../../src/domain/task.ts";
-import type { AuditView } from "../../src/domain/view.ts";
 import type { AuditLog } from "../audit-log.ts";
 import type { DurableQueue } from "../durable-queue.ts";
 import type { EventLog, EventType } from "../event-log.ts";

@@ -1,17 +1,16 @@
 /** What the scope's rows look like from outside. */
 import { z } from "zod";
+import { type ApprovalView, approvalView } from "../../src/domain/approval-view.ts";
 import type { ApprovalRules } from "../../src/domain/policy-approvals.ts";
 import type { UnknownEffect } from "../../src/domain/unknown.ts";
-import {
-  type ApprovalView,
-  approvalView,
-  type attemptView,
-  type itemView,
-  type phaseView,
-  type planView,
-  type TaskSummary,
-  type TaskView,
-  type verificationView,
+import type {
+  attemptView,
+  itemView,
+  phaseView,
+  planView,
+  TaskSummary,
+  TaskView,
+  verificationView,
 } from "../../src/domain/view.ts";
 import { needsFor } from "./needs.ts";
 import { unknownEffects } from "./open-calls.ts";

@@ -5,9 +5,10 @@
 import { and, asc, eq, getTableColumns, gt, gte, type SQL, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import { z } from "zod";
+import { type AuditView, auditView } from "../domain/record-view.ts";
 import type { CheckpointRow, RecordsBatch } from "../domain/records.ts";
 import { type TelemetryView, telemetryView } from "../domain/telemetry.ts";
-import { type AuditView, auditView, type Page } from "../domain/view.ts";
+import type { Page } from "../domain/view.ts";
 import { limits } from "../limits.ts";
 import { audit, checkpoints, scopes, telemetry } from "./d1-schema.ts";
 

@@ -3,7 +3,8 @@
  * card that was shown, by its hash, and only after somebody said so. [CLI-12] [CLI-13] [CLI-14]
  */
 import { z } from "zod";
-import { type ApprovalView, approvalStatuses, approvalView, page } from "../domain/view.ts";
+import { type ApprovalView, approvalView } from "../domain/approval-view.ts";
+import { approvalStatuses, page } from "../domain/view.ts";
 import { Problem } from "./client.ts";
 import { type Call, type Command, type ExitCode, exit, required } from "./command.ts";
 import { approvalRow, approvalText } from "./show.ts";

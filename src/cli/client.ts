@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import { type EventView, eventView } from "../domain/view.ts";
+import { type EventView, eventView } from "../domain/record-view.ts";
 import { serverSentEvents } from "./sse.ts";
 
 const REQUEST_TIMEOUT_MS = 30_000;

@@ -1,7 +1,7 @@
 /** The audit, and what was found in it, as text. Whatever a row holds stands on one line and hides nothing. [CLI-1] */
 import type { z } from "zod";
 import type { FileVerdict } from "../domain/audit-file.ts";
-import type { AuditView } from "../domain/view.ts";
+import type { AuditView } from "../domain/record-view.ts";
 import { visibleLine } from "../domain/visible.ts";
 import type { storedVerdict } from "./audit.ts";
 

@@ -1,6 +1,7 @@
 /** What a card asks of whoever decides it, and what ended it, as lines of a card's text. [CLI-60] */
+
+import type { ApprovalView } from "../domain/approval-view.ts";
 import { approvalsOf } from "../domain/deciding.ts";
-import type { ApprovalView } from "../domain/view.ts";
 import { visibleLine } from "../domain/visible.ts";
 
 /** Name and words, in the order in which they are read; nothing where a card asks nothing special. */

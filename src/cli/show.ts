@@ -2,7 +2,8 @@
  * Cards, tasks and lists as text. Whatever came from outside passes `visible` on its way, and a value that
  * stands on one line cannot make a second. [CLI-1] [CLI-8]
  */
-import type { ApprovalView, Card, TaskSummary, TaskView } from "../domain/view.ts";
+import type { ApprovalView, Card } from "../domain/approval-view.ts";
+import type { TaskSummary, TaskView } from "../domain/view.ts";
 import { visible, visibleLine } from "../domain/visible.ts";
 import { needsLines } from "./show-needs.ts";
 

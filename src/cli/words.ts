@@ -1,6 +1,6 @@
 /** Events in plain words, one line each; null for what only machines care about. [CLI-7] */
 
-import type { EventView } from "../domain/view.ts";
+import type { EventView } from "../domain/record-view.ts";
 import { visible, visibleLine } from "../domain/visible.ts";
 
 const phaseWords: Readonly<Record<string, string>> = {

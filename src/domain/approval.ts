@@ -2,9 +2,11 @@
  * The life of an approval: requested -> decided -> issued -> verified -> attached -> checked -> executed.
  * One table; what is decided is final; whoever comes second is told who was first. [APP-*]
  */
+
+import type { ApprovalView, Card, Decision } from "./approval-view.ts";
 import { approvalsOf, type Needs, whyNotYes } from "./deciding.ts";
 import { ok, type Refusal, type Result, refuse } from "./refusal.ts";
-import type { ApprovalView, Caller, Card, Decision, TaskInput, TaskView } from "./view.ts";
+import type { Caller, TaskInput, TaskView } from "./view.ts";
 
 export type ApprovalKind = ApprovalView["kind"];
 export type ApprovalStatus = ApprovalView["status"];

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { ChainFold, type ChainHead, type Fault } from "./audit.ts";
 import { canonicalJson, sha256Hex } from "./canonical.ts";
 import { CheckpointFold, checkpointsOf, type LastCheckpoint, type Verify } from "./checkpoint.ts";
-import { auditView } from "./view.ts";
+import { auditView } from "./record-view.ts";
 
 export const publicKey = z.looseObject({ kty: z.string(), crv: z.string(), x: z.string(), kid: z.string() });
 export type PublicKey = z.infer<typeof publicKey>;

@@ -5,7 +5,7 @@
 import { cappedDetails, capReason } from "./audit-details.ts";
 import { canonicalJson, sha256Hex } from "./canonical.ts";
 import { type Message, partyOf } from "./message.ts";
-import { type AuditView, auditView } from "./view.ts";
+import { type AuditView, auditView } from "./record-view.ts";
 
 /** What is recorded, before the chain numbers and links it. */
 export type AuditEvent = Omit<AuditView, "seq" | "prev_hash" | "hash">;

@@ -3,10 +3,11 @@
  * person are one person; a no never needs any of it. [APP-40] [APP-41] [APP-42] [APP-43] [APP-44]
  */
 import { limits } from "../limits.ts";
+import type { ApprovalView } from "./approval-view.ts";
 import type { ApprovalRules } from "./policy-approvals.ts";
 import { type Proof, proofs } from "./proofs.ts";
 import { type Refusal, refuse } from "./refusal.ts";
-import type { ApprovalView, Caller } from "./view.ts";
+import type { Caller } from "./view.ts";
 
 export type Made = ApprovalView["decisions"][number];
 /** What is demanded of whoever decides a card. */

@@ -4,10 +4,11 @@
  */
 import { limits } from "../limits.ts";
 import { emptyCard } from "./approval.ts";
+import type { Card } from "./approval-view.ts";
 import { canonicalJson, sha256Hex } from "./canonical.ts";
 import type { Message, Taint } from "./message.ts";
 import { executionResult } from "./result.ts";
-import type { Card, GateNoteView } from "./view.ts";
+import type { GateNoteView } from "./view.ts";
 
 /** All words of a message: those of its plan and of a command's output too. */
 export function wordsOf(message: Pick<Message, "message_kind" | "content" | "plan_markdown" | "payload">): string {

@@ -15,7 +15,7 @@ import type { ArgumentRule } from "./policy-arguments.ts";
 import { argumentRule, brokenBy, defaultArgumentRules, standsBeforeGrant } from "./policy-arguments.ts";
 import type { CallContext, CallTouch, ToolCall, TrustRole } from "./policy-call.ts";
 import { readingTools, touchOf, trustRoles } from "./policy-call.ts";
-import type { GateNote } from "./policy-gates.ts";
+import type { Gate, GateNote } from "./policy-gates.ts";
 import { evaluateGates, gate } from "./policy-gates.ts";
 
 const setting = z.enum(["auto_approve", "require_approval", "deny"]);
@@ -29,14 +29,28 @@ const table = z.record(
   setting,
 );
 
-export const policySchema = z.strictObject({
-  tools: table,
-  roles: z.partialRecord(z.enum(trustRoles), table),
-  arguments: z.array(argumentRule).max(100),
-  gates: z.array(gate).max(100),
-  approvals: approvalRules.prefault({}),
-});
+export const policySchema = z
+  .strictObject({
+    tools: table,
+    roles: z.partialRecord(z.enum(trustRoles), table),
+    arguments: z.array(argumentRule).max(100),
+    gates: z.array(gate).max(100),
+    approvals: approvalRules.prefault({}),
+  })
+  .refine((policy) => globsIn(policy) <= limits.policy_globs, {
+    error: `all rules and gates together have at most ${limits.policy_globs} globs`,
+  });
 export type Policy = z.infer<typeof policySchema>;
+interface Globbed {
+  readonly arguments: readonly ArgumentRule[];
+  readonly gates: readonly Gate[];
+}
+function globsIn({ arguments: rules, gates }: Globbed): number {
+  const lists = [...rules, ...gates].map(({ params }) =>
+    "also" in params ? params.also.length : "globs" in params ? params.globs.length : 0,
+  );
+  return lists.reduce((sum, length) => sum + length, 0);
+}
 
 const asking = [
   "file_write",

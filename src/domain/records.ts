@@ -1,7 +1,7 @@
 /** The form in which objects ship their audit, telemetry and checkpoints to D1. */
 import { z } from "zod";
+import { auditView } from "./record-view.ts";
 import { telemetryView } from "./telemetry.ts";
-import { auditView } from "./view.ts";
 
 /** A signed checkpoint as it is kept: `hash` is SHA-256 of `jws`. */
 export const checkpointRow = z.strictObject({

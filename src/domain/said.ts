@@ -1,6 +1,7 @@
 /** One person's decision as bytes that can be signed. [APP-48] */
+
+import type { ApprovalView } from "./approval-view.ts";
 import { hashOf } from "./canonical.ts";
-import type { ApprovalView } from "./view.ts";
 
 /**
  * Who said what of which card, when and in which words, in 32 bytes. The token of what was approved carries it of each

@@ -2,6 +2,8 @@
  * Whether a standing approval speaks for a plan: every bound is held against the card a person would see, and the
  * first that does not hold is the answer. What is not certain does not fit. [STA-4] to [STA-13]
  */
+
+import type { Card } from "./approval-view.ts";
 import { commandContains, globContains } from "./containment.ts";
 import { personOf } from "./deciding.ts";
 import { isLiteralGlob, matchesAny } from "./glob.ts";
@@ -10,7 +12,7 @@ import { joinTaint, type Taint, taints } from "./message.ts";
 import { checkDefinitions, readBySetup } from "./plan-protect.ts";
 import type { Policy } from "./policy.ts";
 import type { Amounts, StandingBounds } from "./standing-shape.ts";
-import type { CallerRole, Card } from "./view.ts";
+import type { CallerRole } from "./view.ts";
 
 export interface Standing {
   readonly name: string;

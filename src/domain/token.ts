@@ -4,10 +4,10 @@
  */
 import { z } from "zod";
 import { lifeStates } from "./approval.ts";
+import type { Card } from "./approval-view.ts";
 import { canonicalJson, sha256Hex } from "./canonical.ts";
 import { jwsInput, readSigned } from "./jws.ts";
 import { proofs } from "./proofs.ts";
-import type { Card } from "./view.ts";
 
 const itemSubject = z.strictObject({
   type: z.literal("work_item"),

@@ -3,20 +3,19 @@
  * The objects implement these; nothing here runs.
  */
 import type { z } from "zod";
+import type { ApprovalView, Decision } from "../domain/approval-view.ts";
 import type { Figures } from "../domain/metrics.ts";
 import type { RecordedCall } from "../domain/policy-change.ts";
 import type { PolicyChanged, PolicyVersion, PolicyView } from "../domain/policy-shapes.ts";
 import type { DeadLetterView, QueueDetail, QueueMove, QueueView, Requeued } from "../domain/queue-shapes.ts";
+import type { EventView } from "../domain/record-view.ts";
 import type { Result } from "../domain/refusal.ts";
 import type { StandingInput, StandingView } from "../domain/standing-shape.ts";
 import type { IssuedToken } from "../domain/token.ts";
 import type {
-  ApprovalView,
   agentView,
   Caller,
   CallerRole,
-  Decision,
-  EventView,
   Page,
   repoView,
   TaskInput,

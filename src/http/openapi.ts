@@ -4,8 +4,10 @@
  */
 import { type RouteConfig, z } from "@hono/zod-openapi";
 import type { MiddlewareHandler } from "hono";
+import * as approval from "../domain/approval-view.ts";
 import * as policy from "../domain/policy-shapes.ts";
 import * as queues from "../domain/queue-shapes.ts";
+import * as record from "../domain/record-view.ts";
 import * as standing from "../domain/standing-shape.ts";
 import type { CallerRole } from "../domain/view.ts";
 import * as view from "../domain/view.ts";
@@ -23,11 +25,11 @@ export const shapes = {
   taskInput: named("TaskInput", view.taskInput),
   task: named("Task", view.taskView),
   taskPage: named("TaskPage", view.page(view.taskSummary)),
-  approval: named("Approval", view.approvalView),
-  approvalPage: named("ApprovalPage", view.page(view.approvalView)),
-  approveInput: named("ApproveInput", view.approveInput),
-  denyInput: named("DenyInput", view.denyInput),
-  changesInput: named("ChangesInput", view.changesInput),
+  approval: named("Approval", approval.approvalView),
+  approvalPage: named("ApprovalPage", view.page(approval.approvalView)),
+  approveInput: named("ApproveInput", approval.approveInput),
+  denyInput: named("DenyInput", approval.denyInput),
+  changesInput: named("ChangesInput", approval.changesInput),
   standing: named("StandingApproval", standing.standingView),
   standingPage: named("StandingApprovalPage", view.page(standing.standingView)),
   standingInput: named("StandingApprovalInput", standing.standingInput),
@@ -48,9 +50,9 @@ export const shapes = {
   repo: named("Repo", view.repoView),
   token: named("Token", view.tokenView),
   tokenInput: named("TokenInput", view.tokenInput),
-  event: named("Event", view.eventView),
-  eventPage: named("EventPage", view.page(view.eventView)),
-  auditPage: named("AuditPage", view.page(view.auditView)),
+  event: named("Event", record.eventView),
+  eventPage: named("EventPage", view.page(record.eventView)),
+  auditPage: named("AuditPage", view.page(record.auditView)),
 };
 
 /** All there is, in one answer: for lists that a scope bounds by itself. */

@@ -4,9 +4,10 @@
  */
 import type { Artifacts } from "../agents/ports.ts";
 import type { Verify } from "../domain/checkpoint.ts";
+import type { AuditView } from "../domain/record-view.ts";
 import type { CheckpointRow } from "../domain/records.ts";
 import type { TelemetryView } from "../domain/telemetry.ts";
-import type { AuditView, Caller, Page } from "../domain/view.ts";
+import type { Caller, Page } from "../domain/view.ts";
 import type { AgentDoor, RuntimeDoor } from "./doors.ts";
 
 export interface AuditQuery {

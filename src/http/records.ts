@@ -1,6 +1,7 @@
 /** The door of what is on record: the audit. [HTTP-20] */
 import { createRoute, OpenAPIHono, z } from "@hono/zod-openapi";
-import { type AuditView, auditTypes, type Page } from "../domain/view.ts";
+import { type AuditView, auditTypes } from "../domain/record-view.ts";
+import type { Page } from "../domain/view.ts";
 import { asks, json, pageOf, pageQuery, problems, shapes } from "./openapi.ts";
 import type { AuditQuery, DoorEnv, DoorPorts } from "./ports.ts";
 import { Refused } from "./problem.ts";

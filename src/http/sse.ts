@@ -3,7 +3,7 @@
  * once; a quiet stream says that it lives; a revoked caller's stream ends before the next event. [HTTP-28] [HTTP-29]
  */
 import type { Context } from "hono";
-import type { EventView } from "../domain/view.ts";
+import type { EventView } from "../domain/record-view.ts";
 import { limits } from "../limits.ts";
 import type { CallerEnv } from "./ports.ts";
 

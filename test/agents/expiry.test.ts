@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { nextExpiry } from "../../durable-objects/runtime/due-cards.ts";
 import { ask } from "../../durable-objects/runtime/plans.ts";
 import { cardTitle, emptyCard } from "../../src/domain/approval.ts";
-import type { ApprovalView } from "../../src/domain/view.ts";
+import type { ApprovalView } from "../../src/domain/approval-view.ts";
 import { callerOf, grantedPlan, HeldScope, missing, must, repo, shell } from "../fakes/held-scope.ts";
 
 const ada = callerOf("ada#tok001");

@@ -1,7 +1,7 @@
 /** Standing approvals in the scope's runtime: used once a plan, lost and raced at any moment, and taken back. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { approvalView } from "../../src/domain/approval-view.ts";
 import { readJws } from "../../src/domain/token.ts";
-import { approvalView } from "../../src/domain/view.ts";
 import { limits } from "../../src/limits.ts";
 import { callerOf, must } from "../fakes/held-scope.ts";
 import { alice, bob, day, plan, StandingScope, widePlan } from "../fakes/standing-scope.ts";

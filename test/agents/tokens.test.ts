@@ -5,10 +5,10 @@ import { rowsSchema } from "../../durable-objects/runtime/rows.ts";
 import { Tokens, tokensSchema } from "../../durable-objects/runtime/token-rows.ts";
 import { consumeToken, issue } from "../../durable-objects/runtime/tokens.ts";
 import { applySchema, applySchemas } from "../../durable-objects/sql.ts";
+import type { ApprovalView } from "../../src/domain/approval-view.ts";
 import type { ChainHead } from "../../src/domain/audit.ts";
 import { CheckpointFold } from "../../src/domain/checkpoint.ts";
 import { readJws } from "../../src/domain/token.ts";
-import type { ApprovalView } from "../../src/domain/view.ts";
 import {
   askingPlan,
   callerOf,

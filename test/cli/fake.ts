@@ -1,7 +1,9 @@
 /** A loopback server that answers as the API does, and everything one run of the command said. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { run } from "../../src/cli/run.ts";
-import type { ApprovalView, EventView, TaskView } from "../../src/domain/view.ts";
+import type { ApprovalView } from "../../src/domain/approval-view.ts";
+import type { EventView } from "../../src/domain/record-view.ts";
+import type { TaskView } from "../../src/domain/view.ts";
 import { openCard } from "../fakes/views.ts";
 
 export interface Asked {

@@ -14,14 +14,8 @@ import {
   type Pending,
   stepLife,
 } from "../../src/domain/approval.ts";
-import {
-  approvalKinds,
-  approvalStatuses,
-  type Caller,
-  callerRoles,
-  cardView,
-  type Decision,
-} from "../../src/domain/view.ts";
+import { cardView, type Decision } from "../../src/domain/approval-view.ts";
+import { approvalKinds, approvalStatuses, type Caller, callerRoles } from "../../src/domain/view.ts";
 import { madeBy, openCard } from "../fakes/views.ts";
 
 /** Written again by hand, so that a slip in the table is seen. */

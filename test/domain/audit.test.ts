@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { type AuditEvent, actorOf, append, type ChainHead, genesis, verifyChain } from "../../src/domain/audit.ts";
 import { capDetails } from "../../src/domain/audit-details.ts";
 import { byteLength, canonicalJson, hashOf } from "../../src/domain/canonical.ts";
-import type { AuditView } from "../../src/domain/view.ts";
+import type { AuditView } from "../../src/domain/record-view.ts";
 
 const object = "scopescopescope1/runtime";
 const event: AuditEvent = {

@@ -1,6 +1,6 @@
 /** How a call names its files and its tool, and what no name opens. */
 import { describe, expect, it } from "vitest";
-import { defaultPolicy, type Policy } from "../../src/domain/policy.ts";
+import { defaultPolicy, type Policy, policySchema } from "../../src/domain/policy.ts";
 import { limits } from "../../src/limits.ts";
 import { asked, crew, token } from "./policy-ask.ts";
 
@@ -57,5 +57,29 @@ describe("the name of a tool", () => {
   );
   it("[WORST-7] that it could hold and does not is what the word for all others says", () => {
     expect(asked("rocket_launch", {}, crew, open)).toBe("run tool:rocket_launch");
+  });
+});
+
+describe("what a policy makes of every file", () => {
+  const rules = (count: number): Policy["arguments"] =>
+    Array.from({ length: count }, (_, at) => ({
+      ...{ id: `rule-${at}`, effect: "ask", check: "protected_files" },
+      params: { also: Array.from({ length: 100 }, (_each, index) => `**/*a*a*a/**/${index}`) },
+    }));
+  it("[WORST-8] is bounded: so many globs in all its rules and gates", () => {
+    const most = limits.policy_globs / 100;
+    expect(policySchema.safeParse({ ...defaultPolicy, arguments: rules(most) }).success).toBe(true);
+    expect(policySchema.safeParse({ ...defaultPolicy, arguments: rules(most + 1) }).success).toBe(false);
+    const gates = [
+      {
+        id: "g",
+        trigger: "on_tool_call",
+        lane: "policy",
+        action: "ask",
+        check: "path_matches",
+        params: { globs: ["x"] },
+      },
+    ];
+    expect(policySchema.safeParse({ ...defaultPolicy, arguments: rules(most), gates }).success).toBe(false);
   });
 });

@@ -1,6 +1,7 @@
 /** Who may say yes, whose yes still lacks, and until when. */
 import { describe, expect, it } from "vitest";
 import { decide } from "../../src/domain/approval.ts";
+import type { ApprovalView, Decision } from "../../src/domain/approval-view.ts";
 import {
   approvalsOf,
   expiryOf,
@@ -13,7 +14,7 @@ import {
 } from "../../src/domain/deciding.ts";
 import { approvalRules } from "../../src/domain/policy-approvals.ts";
 import { saidHash } from "../../src/domain/said.ts";
-import { type ApprovalView, approvalKinds, type Decision } from "../../src/domain/view.ts";
+import { approvalKinds } from "../../src/domain/view.ts";
 import { limits } from "../../src/limits.ts";
 import { approvalOf, madeBy } from "../fakes/views.ts";
 

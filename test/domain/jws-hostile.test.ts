@@ -21,7 +21,8 @@ const signer = createSigner(read.keys);
 const said: Statement = {
   scope: "scopescopescope1",
   task: "task-1",
-  approval_id: "approval-1",
+  // Five of these bring a sign that the two alphabets of base64 write differently.
+  approval_id: "approval-1~~~~~",
   content_hash: "c".repeat(64),
   subject: { type: "work_item", work_item_id: "p1.fix", item_hash: "a".repeat(64), plan_hash: "b".repeat(64) },
   approver: "ada",

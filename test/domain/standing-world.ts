@@ -1,9 +1,9 @@
 /** A plan's card, a standing approval that it fits, and generators of both, for the rules of standing approvals. */
 import fc from "fast-check";
+import type { Card } from "../../src/domain/approval-view.ts";
 import { defaultPolicy } from "../../src/domain/policy.ts";
 import { type Asked, fits } from "../../src/domain/standing.ts";
 import { type StandingBounds, standingBounds } from "../../src/domain/standing-shape.ts";
-import type { Card } from "../../src/domain/view.ts";
 
 export const day = 86_400_000;
 export const repo = "https://git.example/a/b";

@@ -1,6 +1,7 @@
 /** What a standing approval speaks for, and above all what it does not. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { Card } from "../../src/domain/approval-view.ts";
 import { commandContains, globContains } from "../../src/domain/containment.ts";
 import { globMatches } from "../../src/domain/glob.ts";
 import { commandGranted } from "../../src/domain/grant.ts";
@@ -8,7 +9,6 @@ import { defaultPolicy } from "../../src/domain/policy.ts";
 import { fits, type StandingUsage } from "../../src/domain/standing.ts";
 import { type StandingBounds, standingInput } from "../../src/domain/standing-shape.ts";
 import { boundsInWords } from "../../src/domain/standing-words.ts";
-import type { Card } from "../../src/domain/view.ts";
 import { anyBounds, anyCard, anyCommand, anyGlob, asked, cardOf, day, itemOf, why } from "./standing-world.ts";
 
 const grants = (more: Partial<Card["items"][number]["grants"]>) => ({

@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { cardView } from "../../src/domain/approval-view.ts";
 import { taints } from "../../src/domain/message.ts";
 import { defaultPolicy, resolve } from "../../src/domain/policy.ts";
 import { holdsSecret, keepTaint, readAlso, readByCall, type Tainted, taintOfRole } from "../../src/domain/taint.ts";
 import { contentHash } from "../../src/domain/token.ts";
-import { callerRoles, cardView } from "../../src/domain/view.ts";
+import { callerRoles } from "../../src/domain/view.ts";
 import { limits } from "../../src/limits.ts";
 import { approvalOf } from "../fakes/views.ts";
 

@@ -4,6 +4,7 @@ import { compactVerify, importJWK } from "jose";
 import { describe, expect, it } from "vitest";
 import { createSigner } from "../../src/adapters/signer.ts";
 import { emptyCard } from "../../src/domain/approval.ts";
+import type { Card } from "../../src/domain/approval-view.ts";
 import { canonicalJson } from "../../src/domain/canonical.ts";
 import { assembleJws } from "../../src/domain/jws.ts";
 import {
@@ -15,7 +16,6 @@ import {
   type Subject,
   signingInput,
 } from "../../src/domain/token.ts";
-import type { Card } from "../../src/domain/view.ts";
 import { variants } from "../fakes/variants.ts";
 
 const keys = generateKeyPairSync("ed25519");

@@ -6,7 +6,7 @@ import { lineOf } from "../../src/domain/audit-file.ts";
 import { sha256Hex } from "../../src/domain/canonical.ts";
 import { type Checkpoint, checkpointHash, checkpointInput, type Verify } from "../../src/domain/checkpoint.ts";
 import { assembleJws } from "../../src/domain/jws.ts";
-import type { AuditView } from "../../src/domain/view.ts";
+import type { AuditView } from "../../src/domain/record-view.ts";
 
 export const scope_id = "scopescopescope1";
 export const at = "2026-01-01T00:00:00.000Z";

@@ -2,7 +2,8 @@
 import { Records } from "../../src/adapters/records.ts";
 import type { Verify } from "../../src/domain/checkpoint.ts";
 import { formatToken, scopeMac, secretHash } from "../../src/domain/credential.ts";
-import type { AuditView, CallerRole } from "../../src/domain/view.ts";
+import type { AuditView } from "../../src/domain/record-view.ts";
+import type { CallerRole } from "../../src/domain/view.ts";
 import type { AgentDoor } from "../../src/http/doors.ts";
 import type { AuditQuery, DoorPorts, Feature, ScopeRow } from "../../src/http/ports.ts";
 import { nodeD1 } from "./node-d1.ts";

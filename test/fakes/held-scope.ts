@@ -13,12 +13,13 @@ import { Scope } from "../../durable-objects/runtime/scope.ts";
 import { Signatures } from "../../durable-objects/runtime/signatures.ts";
 import type { Signer } from "../../durable-objects/runtime/tokens.ts";
 import type { AttemptRef, Authorization, Entry, ToolCall } from "../../src/agents/bus.ts";
+import type { ApprovalView, Decision } from "../../src/domain/approval-view.ts";
 import { build, type Message, type MessageInput } from "../../src/domain/message.ts";
 import type { Policy } from "../../src/domain/policy.ts";
 import type { ApprovalRules } from "../../src/domain/policy-approvals.ts";
 import type { Result } from "../../src/domain/refusal.ts";
 import { executionOrder } from "../../src/domain/result.ts";
-import type { ApprovalView, Caller, CallerRole, Decision } from "../../src/domain/view.ts";
+import type { Caller, CallerRole } from "../../src/domain/view.ts";
 import { type NodeSql, nodeSql } from "./node-sql.ts";
 
 export const scopeId = "approvalwalks000";

@@ -4,20 +4,12 @@
  */
 
 import { decide } from "../../src/domain/approval.ts";
+import type { ApprovalView, Decision } from "../../src/domain/approval-view.ts";
 import type { Figures } from "../../src/domain/metrics.ts";
+import type { EventView } from "../../src/domain/record-view.ts";
 import { ok, type Refusal, type Result, refuse } from "../../src/domain/refusal.ts";
 import type { IssuedToken } from "../../src/domain/token.ts";
-import type {
-  ApprovalView,
-  Caller,
-  CallerRole,
-  Decision,
-  EventView,
-  Page,
-  TaskInput,
-  TaskSummary,
-  TaskView,
-} from "../../src/domain/view.ts";
+import type { Caller, CallerRole, Page, TaskInput, TaskSummary, TaskView } from "../../src/domain/view.ts";
 import type {
   AgentView,
   ChainEnds,

@@ -10,6 +10,7 @@ import { Feed } from "../../durable-objects/runtime/feed.ts";
 import { Mailroom } from "../../durable-objects/runtime/mailroom.ts";
 import { Scope } from "../../durable-objects/runtime/scope.ts";
 import { Signatures } from "../../durable-objects/runtime/signatures.ts";
+import type { ApprovalView } from "../../src/domain/approval-view.ts";
 import { canonicalJson } from "../../src/domain/canonical.ts";
 import { derivedId } from "../../src/domain/ids.ts";
 import { build, type Message, type MessageInput } from "../../src/domain/message.ts";
@@ -17,7 +18,7 @@ import type { Policy } from "../../src/domain/policy.ts";
 import type { Gate } from "../../src/domain/policy-gates.ts";
 import { ok } from "../../src/domain/refusal.ts";
 import { type ExecutionResult, executionOrder } from "../../src/domain/result.ts";
-import type { ApprovalView, Caller, CallerRole } from "../../src/domain/view.ts";
+import type { Caller, CallerRole } from "../../src/domain/view.ts";
 import { base, Keys, missing, must, repo } from "./held-scope.ts";
 import { type NodeSql, nodeSql } from "./node-sql.ts";
 

@@ -1,7 +1,9 @@
 /** Plain examples of what the API shows, for tests: complete, valid, and dull. */
 
+import type { ApprovalView } from "../../src/domain/approval-view.ts";
 import type { DeadLetterView, QueueDetail } from "../../src/domain/queue-shapes.ts";
-import type { ApprovalView, EventView, TaskInput, TaskView } from "../../src/domain/view.ts";
+import type { EventView } from "../../src/domain/record-view.ts";
+import type { TaskInput, TaskView } from "../../src/domain/view.ts";
 import type { AgentView } from "../../src/http/doors.ts";
 
 export const at = "2026-01-02T03:04:05.000Z";

@@ -1,7 +1,7 @@
 /** Faults around a person's decision: the first one stands, what does not fit the card decides nothing. */
 import { expect } from "vitest";
+import type { ApprovalView, Decision } from "../../src/domain/approval-view.ts";
 import type { Result } from "../../src/domain/refusal.ts";
-import type { ApprovalView, Decision } from "../../src/domain/view.ts";
 import { as } from "../simulation/platform/actors.ts";
 import type { Rule } from "../simulation/platform/faults.ts";
 import type { Road } from "../simulation/scope/single.ts";

@@ -1,6 +1,6 @@
 /** The doors of approvals: what waits, and a person's decision. */
 import { describe, expect, it } from "vitest";
-import type { ApprovalView } from "../../src/domain/view.ts";
+import type { ApprovalView } from "../../src/domain/approval-view.ts";
 import { approvalOf } from "../fakes/views.ts";
 import { world } from "./world.ts";
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { verifyFile } from "../../src/domain/audit-file.ts";
 import { checkpointHash, readCheckpoint } from "../../src/domain/checkpoint.ts";
-import type { AuditView } from "../../src/domain/view.ts";
+import type { AuditView } from "../../src/domain/record-view.ts";
 import { limits } from "../../src/limits.ts";
 import { chainOf, fileOf, headOf, makeKey, signCheckpoint, verifyWith } from "../fakes/audit-chains.ts";
 import { home } from "../fakes/door-ports.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { AuditView } from "../../src/domain/view.ts";
+import type { AuditView } from "../../src/domain/record-view.ts";
 import { planOf } from "./plan-of.ts";
 import { openRoad, type Road } from "./road.ts";
 

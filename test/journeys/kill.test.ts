@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { verifyChain } from "../../src/domain/audit.ts";
-import type { AuditView, EventView } from "../../src/domain/view.ts";
+import type { AuditView, EventView } from "../../src/domain/record-view.ts";
 import { planOf } from "./plan-of.ts";
 import { openRoad, type Road, until } from "./road.ts";
 

@@ -11,19 +11,10 @@ import { z } from "zod";
 import { type Client, connect } from "../../src/cli/client.ts";
 import { safeGitEnv } from "../../src/dev/git.ts";
 import { makeSample } from "../../src/dev/sample.ts";
+import { type ApprovalView, approvalView } from "../../src/domain/approval-view.ts";
+import { type AuditView, auditView, type EventView, eventView } from "../../src/domain/record-view.ts";
 import { isFinal } from "../../src/domain/task.ts";
-import {
-  type ApprovalView,
-  type AuditView,
-  approvalView,
-  auditView,
-  type EventView,
-  eventView,
-  type Page,
-  page,
-  type TaskView,
-  taskView,
-} from "../../src/domain/view.ts";
+import { type Page, page, type TaskView, taskView } from "../../src/domain/view.ts";
 import { type JourneyService, startService } from "./helpers.ts";
 
 /** A machine that does much else at once may be slow; a journey that is stuck shall still say where. */

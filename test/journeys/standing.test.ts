@@ -1,8 +1,9 @@
 /** A task that runs unattended under a standing approval, one that it does not reach, and one that is stopped midway. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { approvalView } from "../../src/domain/approval-view.ts";
 import { standingView } from "../../src/domain/standing-shape.ts";
-import { approvalView, taskView } from "../../src/domain/view.ts";
+import { taskView } from "../../src/domain/view.ts";
 import { planOf } from "./plan-of.ts";
 import { openRoad, processesSaying, type Road, until } from "./road.ts";
 

@@ -2,9 +2,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type Client, connect, Problem } from "../../src/cli/client.ts";
+import { type ApprovalView, approvalView } from "../../src/domain/approval-view.ts";
 import { policyChanged, policyView } from "../../src/domain/policy-shapes.ts";
 import { readJws } from "../../src/domain/token.ts";
-import { type ApprovalView, approvalView, type CallerRole, page, taskView } from "../../src/domain/view.ts";
+import { type CallerRole, page, taskView } from "../../src/domain/view.ts";
 import { planOf } from "./plan-of.ts";
 import { openRoad, type Road } from "./road.ts";
 

@@ -3,8 +3,9 @@
  * something about others, and writes down what it asked and what it was answered.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { type ApprovalView, approvalView } from "../../src/domain/approval-view.ts";
 import { isFinal } from "../../src/domain/task.ts";
-import { type ApprovalView, approvalView, taskView } from "../../src/domain/view.ts";
+import { taskView } from "../../src/domain/view.ts";
 import { planOf } from "../journeys/plan-of.ts";
 import type { Random } from "../simulation/random.ts";
 import type { Asked } from "./journal.ts";

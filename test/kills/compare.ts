@@ -3,8 +3,9 @@
  * it returns is a promise that was broken. [KILL-4] [KILL-5] [KILL-6]
  */
 import { verifyChain } from "../../src/domain/audit.ts";
+import type { AuditView } from "../../src/domain/record-view.ts";
 import { isFinal } from "../../src/domain/task.ts";
-import type { AuditView, taskStatuses } from "../../src/domain/view.ts";
+import type { taskStatuses } from "../../src/domain/view.ts";
 import { type Fault, judge } from "../simulation/history.ts";
 import { historyOf } from "./history-of.ts";
 import { type Asked, said } from "./journal.ts";

@@ -5,7 +5,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import type { AuditView } from "../../src/domain/view.ts";
+import type { AuditView } from "../../src/domain/record-view.ts";
 import type { Repository } from "../journeys/road.ts";
 
 export interface StoredTask {

@@ -6,12 +6,12 @@
 import type { Lease } from "../../durable-objects/durable-queue.ts";
 import type { AttemptRow, VerificationRow } from "../../durable-objects/runtime/rows.ts";
 import type { AttemptRef } from "../../src/agents/bus.ts";
+import type { ApprovalView } from "../../src/domain/approval-view.ts";
 import { canonicalJson } from "../../src/domain/canonical.ts";
 import type { PatchFile } from "../../src/domain/evidence.ts";
 import { derivedId } from "../../src/domain/ids.ts";
 import { build, type Message, type MessageInput } from "../../src/domain/message.ts";
 import { type ExecutionResult, executionOrder, type VerificationResult } from "../../src/domain/result.ts";
-import type { ApprovalView } from "../../src/domain/view.ts";
 import { approve, hold, inRuntime, makeScope, missing, must, onlyCard, type Scope } from "./scope.ts";
 
 export const base = "b".repeat(40);

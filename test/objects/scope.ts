@@ -12,17 +12,11 @@ import { Outbox } from "../../durable-objects/outbox.ts";
 import { agentOf, type RemoteAgent, type RemoteRuntime, runtimeOf } from "../../durable-objects/remote.ts";
 import { openRows, type ScopeRows, type TaskRow } from "../../durable-objects/runtime/rows.ts";
 import { durableSql, type Sql } from "../../durable-objects/sql.ts";
+import { type ApprovalView, approvalView } from "../../src/domain/approval-view.ts";
 import { verifyChain } from "../../src/domain/audit.ts";
+import type { AuditView, EventView } from "../../src/domain/record-view.ts";
 import type { Refusal, Result } from "../../src/domain/refusal.ts";
-import {
-  type ApprovalView,
-  type AuditView,
-  approvalView,
-  type Caller,
-  type CallerRole,
-  type EventView,
-  type TaskView,
-} from "../../src/domain/view.ts";
+import type { Caller, CallerRole, TaskView } from "../../src/domain/view.ts";
 import type { RuntimeDoor } from "../../src/http/doors.ts";
 
 export type Runtime = RuntimeDoor & RemoteRuntime;

@@ -54,7 +54,7 @@ export const approvalPlants: readonly Plant[] = [
     find: "hasExpired(given, tx.now) ? expire(tx, given, prepared.verified) : given",
     replace: "given",
     why: "what has expired can be approved until the alarm rings",
-    subset: walks,
+    subset: expiry,
   },
   {
     id: "signed-for-others",
@@ -70,7 +70,7 @@ export const approvalPlants: readonly Plant[] = [
     find: 'reasonNotSigned(tx, task, known, call.tree ?? "", verified)',
     replace: 'reasonNotSigned(tx, task, known, known.tree ?? "", verified)',
     why: "what was allowed in one workspace runs in another",
-    subset: walks,
+    subset: asking,
   },
   {
     id: "begun-call-changes",
@@ -79,6 +79,22 @@ export const approvalPlants: readonly Plant[] = [
     replace: 'if (known.grant !== null && known.grant.life === "issued") {',
     why: "a call that was begun goes on with other arguments than were signed",
     subset: asking,
+  },
+  {
+    id: "winner-untold",
+    file: "durable-objects/runtime/lives.ts",
+    find: "const winner = { by, what, at: tx.at, reason };",
+    replace: "const winner = null;",
+    why: "who comes second is not told what came first",
+    subset: walks,
+  },
+  {
+    id: "ended-is-not-the-end",
+    file: "src/domain/approval.ts",
+    find: 'if (card.status !== "pending")',
+    replace: 'if (card.status === "approved")',
+    why: "what was denied or has expired is decided again",
+    subset: walks,
   },
   {
     id: "denial-forgotten",

@@ -10,6 +10,7 @@ import { scopePlants } from "./scope.ts";
 import { shellPlants } from "./shell.ts";
 import { standingPlants } from "./standing.ts";
 import { tokenPlants } from "./tokens.ts";
+import { worstCasePlants } from "./worst-case.ts";
 
 export interface Plant {
   readonly id: string;
@@ -38,6 +39,7 @@ export const plants: readonly Plant[] = [
   ...tokenPlants,
   ...gatePlants,
   ...standingPlants,
+  ...worstCasePlants,
 ];
 
 /** What is wrong with the list itself, given each file's text; nothing when it can be planted. */

@@ -1,6 +1,8 @@
 /** A task, its plan and its card, as plausible as the service would make them. */
 
-import type { ApprovalView, EventView, TaskView } from "../../src/domain/view.ts";
+import type { ApprovalView } from "../../src/domain/approval-view.ts";
+import type { EventView } from "../../src/domain/record-view.ts";
+import type { TaskView } from "../../src/domain/view.ts";
 import { openCard } from "../fakes/views.ts";
 import { patch } from "./example-patch.ts";
 import { policiesOf } from "./example-policy.ts";

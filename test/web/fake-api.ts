@@ -1,12 +1,14 @@
 /** A tame API for the page: answers from plain data, remembers every change asked of it, refuses on demand. */
 
 import type { Route, WebSocketRoute } from "playwright-core";
+import type { ApprovalView } from "../../src/domain/approval-view.ts";
 import { hashOf, sha256Hex } from "../../src/domain/canonical.ts";
 import type { PolicyView } from "../../src/domain/policy-shapes.ts";
 import type { DeadLetterView, QueueDetail, QueueMove } from "../../src/domain/queue-shapes.ts";
 import { standingMoves } from "../../src/domain/queue-standing.ts";
+import type { EventView } from "../../src/domain/record-view.ts";
 import type { StandingView } from "../../src/domain/standing-shape.ts";
-import type { ApprovalView, EventView, TaskView } from "../../src/domain/view.ts";
+import type { TaskView } from "../../src/domain/view.ts";
 import type { AgentView } from "../../src/http/doors.ts";
 import { madeBy } from "../fakes/views.ts";
 import { answerTo, changedBy } from "./example-policy.ts";

@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ApprovalView } from "../../src/domain/view.ts";
+import type { ApprovalView } from "../../src/domain/approval-view.ts";
 import { madeBy, openCard } from "../fakes/views.ts";
 import { buildPage, chromiumIsHere, discardPage, openBrowser, openPage, slim, wide } from "./browser.ts";
 import { cardOf, exampleApi } from "./examples.ts";

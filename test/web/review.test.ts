@@ -1,7 +1,8 @@
 /** Review on the running service: a person with a keyboard, a window of either width, and a plan that waits. */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Page as ApiPage, ApprovalView, TaskView } from "../../src/domain/view.ts";
+import type { ApprovalView } from "../../src/domain/approval-view.ts";
+import type { Page as ApiPage, TaskView } from "../../src/domain/view.ts";
 import { type JourneyService, startService } from "../journeys/helpers.ts";
 import { chromiumIsHere, openBrowser, type Size, slim, wide } from "./browser.ts";
 

@@ -1,5 +1,5 @@
 /** What happened to a queue's messages, in its order, as its audit tells it and as a history tells it. [OBJ-3] */
-import type { AuditView } from "../../../src/domain/view.ts";
+import type { AuditView } from "../../../src/domain/record-view.ts";
 import type { Entry } from "../../simulation/history.ts";
 
 export interface Told {

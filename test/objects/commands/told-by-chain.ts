@@ -1,7 +1,7 @@
 /** One object's audit chain as `simulation/history.ts` judges it: what its queues did, and which attempts began. [KILL-6] */
 import { type Delivery, delivery } from "../../../src/domain/delivery.ts";
 import { derivedId } from "../../../src/domain/ids.ts";
-import type { AuditView } from "../../../src/domain/view.ts";
+import type { AuditView } from "../../../src/domain/record-view.ts";
 import { limits } from "../../../src/limits.ts";
 import type { Entry } from "../../simulation/history.ts";
 

@@ -5,9 +5,10 @@
 import type { ApprovalRow } from "../../../durable-objects/runtime/rows.ts";
 import { itemSubject } from "../../../durable-objects/runtime/tokens.ts";
 import type { AttemptRef, ToolCall } from "../../../src/agents/bus.ts";
+import type { ApprovalView, Decision } from "../../../src/domain/approval-view.ts";
 import type { Refusal, Result } from "../../../src/domain/refusal.ts";
 import { contentHash } from "../../../src/domain/token.ts";
-import type { ApprovalView, Caller, Decision } from "../../../src/domain/view.ts";
+import type { Caller } from "../../../src/domain/view.ts";
 import { type HeldScope, scopeId } from "../../fakes/held-scope.ts";
 
 export class Violation extends Error {}

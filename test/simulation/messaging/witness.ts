@@ -3,7 +3,7 @@
  * commit touched, and now and then everything.
  */
 import { hash } from "node:crypto";
-import type { AuditView } from "../../../src/domain/view.ts";
+import type { AuditView } from "../../../src/domain/record-view.ts";
 import type { Data } from "./data.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Promises } from "./promises.ts";

@@ -3,8 +3,9 @@
  * and with a wrong hash. What was not answered they try again. Nobody but them decides anything.
  */
 import type { RemoteRuntime } from "../../../durable-objects/remote.ts";
+import type { ApprovalView, Decision } from "../../../src/domain/approval-view.ts";
 import type { Result } from "../../../src/domain/refusal.ts";
-import type { ApprovalView, Caller, Decision, TaskView } from "../../../src/domain/view.ts";
+import type { Caller, TaskView } from "../../../src/domain/view.ts";
 import type { RuntimeDoor } from "../../../src/http/doors.ts";
 import { type Actor, as } from "../platform/actors.ts";
 import type { Platform } from "../platform/platform.ts";

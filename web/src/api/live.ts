@@ -4,7 +4,7 @@
  */
 import type { QueryClient } from "@tanstack/react-query";
 import { useSyncExternalStore } from "react";
-import type { EventView } from "../../../src/domain/view.ts";
+import type { EventView } from "../../../src/domain/record-view.ts";
 import { call, isRecord, openSocket, Problem } from "./client.ts";
 
 const firstRetryMs = 500;

@@ -1,6 +1,8 @@
 /** Every question the page asks, by name: where it goes, what comes back, and the key events invalidate. */
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import type { ApprovalView, EventView, Page, TaskInput, TaskSummary, TaskView } from "../../../src/domain/view.ts";
+import type { ApprovalView } from "../../../src/domain/approval-view.ts";
+import type { EventView } from "../../../src/domain/record-view.ts";
+import type { Page, TaskInput, TaskSummary, TaskView } from "../../../src/domain/view.ts";
 import type { AgentView, RepoView } from "../../../src/http/doors.ts";
 import { call, callText, Problem } from "./client.ts";
 

@@ -1,0 +1,140 @@
+/** Cards and approvals as the API, the page and the CLI show them, and the bodies that decide them. Times are ISO 8601 in UTC. */
+import { z } from "zod";
+import { taint } from "./message.ts";
+import { proofs } from "./proofs.ts";
+import { standingNote } from "./standing-shape.ts";
+import { taintSource } from "./taint.ts";
+import { approvalKinds, approvalStatuses, budget } from "./view.ts";
+
+export const grantView = z.strictObject({
+  tools: z.array(z.string()),
+  paths: z.array(z.string()),
+  commands: z.array(z.string()),
+  hosts: z.array(z.string()),
+  secrets: z.array(z.string()),
+});
+/** One work item as the card shows it: what approving lets it do, and what is checked afterwards. */
+export const cardItem = z.strictObject({
+  id: z.string(),
+  item_hash: z.string(),
+  title: z.string(),
+  runner: z.string(),
+  depends_on: z.array(z.string()),
+  grants: grantView,
+  protect: z.array(z.string()),
+  verify: z.array(z.array(z.string())),
+  steps: z.array(z.string()),
+  max_attempts: z.number().int(),
+});
+/** What a person is shown and what their decision binds. `content_hash` is SHA-256 of its RFC 8785 form. */
+export const cardView = z.strictObject({
+  kind: z.enum(approvalKinds),
+  title: z.string(),
+  /** Why this needs a person, in a sentence. */
+  why: z.string(),
+  repo: z.string(),
+  base_commit: z.string().nullable(),
+  publishes: z.string().nullable(),
+  plan_hash: z.string().nullable(),
+  environment: z
+    .strictObject({ setup: z.array(z.array(z.string())), hosts: z.array(z.string()), cache: z.array(z.string()) })
+    .nullable(),
+  items: z.array(cardItem),
+  tool: z.strictObject({ name: z.string(), arguments: z.string(), workspace_tree: z.string() }).nullable(),
+  /** Files that broke a bound, last errors, choices: lines a person reads before they decide. */
+  facts: z.array(z.string()),
+  budget: z
+    .strictObject({ tokens: z.number().nullable(), usd: z.number().nullable(), minutes: z.number().nullable() })
+    .nullable(),
+  taint,
+  /** Where the taint came from, as far as it is kept. Cards of before it was kept have none. */
+  taint_sources: z.array(taintSource).exactOptional(),
+  policy_hash: z.string(),
+  requested_by: z.string(),
+});
+export type Card = z.infer<typeof cardView>;
+export const decisionView = z.strictObject({
+  decision: z.enum(["approve", "deny", "request_changes"]),
+  by: z.string(),
+  comment: z.string().nullable(),
+  at: z.string(),
+  proof: z.enum(proofs).default("token"),
+  /** Of the card that was seen; null for a no that named none. */
+  content_hash: z.string().nullable().default(null),
+  /** SHA-256 over all of this decision: what the tokens of an approval carry of each approver. */
+  said: z.string().nullable().default(null),
+});
+/** What ended a card: the one that came first. */
+export const winnerView = z.strictObject({
+  by: z.string(),
+  what: z.enum(["approve", "deny", "request_changes", "cancel", "supersede", "expire"]),
+  at: z.string(),
+  reason: z.string().nullable(),
+});
+/** What the policy in force demands of whoever says yes. */
+export const needsView = z.strictObject({
+  /** How many different people must approve. */
+  approvers: z.number().int(),
+  proof: z.enum(proofs),
+  /** Who asked for the task, when they may not approve it. */
+  not_by: z.string().nullable(),
+  /** How often changes of a plan may still be asked for. */
+  revisions_left: z.number().int(),
+});
+export const approvalView = z.strictObject({
+  id: z.string(),
+  kind: z.enum(approvalKinds),
+  task_id: z.string(),
+  agent_id: z.string(),
+  tool_name: z.string().nullable(),
+  arguments: z.string().nullable(),
+  requested_at: z.string(),
+  status: z.enum(approvalStatuses),
+  resolved_at: z.string().nullable(),
+  card: cardView,
+  content_hash: z.string(),
+  /** The rule that asked. */
+  rule: z.string(),
+  /** Approvals that wait for another one stand here too. */
+  decisions: z.array(decisionView),
+  /** When it ends by itself if nobody decides; null when it waits for ever. */
+  expires_at: z.string().nullable().default(null),
+  winner: winnerView.nullable().default(null),
+  needs: needsView.default({ approvers: 1, proof: "token", not_by: null, revisions_left: 3 }),
+  /** Of a plan: standing approvals that nearly spoke for it, and why they did not; absent when none was looked at. */
+  standing_notes: z.array(standingNote).exactOptional(),
+});
+export type ApprovalView = z.infer<typeof approvalView>;
+
+export const approveInput = z.strictObject({
+  content_hash: z.string(),
+  comment: z.string().max(10_000).optional(),
+  amount: budget.optional(),
+});
+/** `content_hash` is optional here: saying no never needs proof of what was seen, but a wrong hash is still refused. */
+export const denyInput = z.strictObject({
+  reason: z.string().trim().min(1).max(10_000),
+  stop: z.boolean().default(false),
+  content_hash: z.string().optional(),
+});
+export const changesInput = z.strictObject({
+  reason: z.string().trim().min(1).max(10_000),
+  comments: z.array(z.string().max(10_000)).max(100).default([]),
+  content_hash: z.string().optional(),
+});
+/** A person's decision as the runtime object takes it. */
+export type Decision =
+  | {
+      readonly decision: "approve";
+      readonly content_hash: string;
+      readonly comment: string | null;
+      /** What a budget card adds; absent for every other kind. */
+      readonly amount?: z.infer<typeof budget> | null;
+    }
+  | {
+      readonly decision: "deny";
+      readonly content_hash: string | null;
+      readonly comment: string;
+      readonly stop: boolean;
+    }
+  | { readonly decision: "request_changes"; readonly content_hash: string | null; readonly comment: string };
