@@ -17,6 +17,11 @@ export const peopleSchema: readonly string[] = [
      expires_at INTEGER, revoked_at INTEGER);
    CREATE INDEX credentials_parent ON credentials (parent);
    CREATE TABLE tickets (ticket_hash TEXT PRIMARY KEY, path TEXT NOT NULL, credential_id TEXT NOT NULL, expires_at INTEGER NOT NULL);`,
+  // The token of the admin who made a sign-in link for somebody else, and of what that link opened.
+  `ALTER TABLE tickets ADD COLUMN made_by TEXT;
+   ALTER TABLE credentials ADD COLUMN made_by TEXT;
+   CREATE INDEX credentials_made_by ON credentials (made_by);
+   CREATE INDEX credentials_subject ON credentials (subject);`,
 ];
 
 export type TokenView = z.infer<typeof tokenView>;
@@ -27,6 +32,17 @@ export interface Member {
 
 /** A ticket for this path opens a session; every other path opens one socket. */
 export const signInPath = "/";
+export interface TicketInput {
+  readonly ticket_hash: string;
+  readonly path: string;
+  /** Of a sign-in link for somebody else: their token. */
+  readonly token_id?: string;
+}
+interface Redeemed {
+  readonly caller: Caller;
+  /** The admin's token that a sign-in link for somebody else was made with. */
+  readonly made_by: string | null;
+}
 const maxTokens = 1_000;
 const maxTickets = 1_000;
 
@@ -85,7 +101,10 @@ export class People {
     if (this.tokens().filter((token) => token.revoked_at === null).length >= maxTokens)
       return refuse("too_many", `a scope has at most ${maxTokens} tokens: revoke one first`);
     const subject = `${name}#${id.slice(-6)}`;
-    this.#insert({ id, via: "token", secret_hash, name, subject, role, parent: null, expires_at: null }, now);
+    this.#insert(
+      { id, via: "token", secret_hash, name, subject, role, parent: null, expires_at: null, made_by: null },
+      now,
+    );
     this.setMember({ subject, role }, now);
     return ok({ id, name, role, created_at: new Date(now).toISOString(), revoked_at: null });
   }
@@ -93,40 +112,66 @@ export class People {
     return this.#sql.all<Credential>("SELECT * FROM credentials WHERE via = 'token' ORDER BY created_at, id").map(view);
   }
   /**
-   * Ends a session, or a token and every session that came of it. `ended` are the ids of all it closed, for their sockets.
-   * Revoking again answers the first time's view and ends nothing more.
+   * Ends a session, or a token and every session that came of it or of a link made with it. `ended` are the ids of all
+   * it closed, for their sockets. Revoking again answers the first time's view and ends nothing more.
    */
   revoke(id: string, now: number): Result<{ readonly token: TokenView; readonly ended: readonly string[] }> {
     const ended = this.#sql
       .all<{ id: string }>(
-        "UPDATE credentials SET revoked_at = ?2 WHERE (id = ?1 OR parent = ?1) AND revoked_at IS NULL RETURNING id",
+        "UPDATE credentials SET revoked_at = ?2 WHERE (id = ?1 OR parent = ?1 OR made_by = ?1) AND revoked_at IS NULL RETURNING id",
         ...[id, now],
       )
       .map((row) => row.id);
-    for (const one of ended) this.#sql.run("DELETE FROM tickets WHERE credential_id = ?", one);
+    for (const one of ended) this.#sql.run("DELETE FROM tickets WHERE credential_id = ?1 OR made_by = ?1", one);
     const row = this.#sql.one<Credential>("SELECT * FROM credentials WHERE id = ?", id);
     return row === null ? refuse("not_found", "there is no such token") : ok({ token: view(row), ended });
   }
 
-  /** One use; bound to the caller's credential and to `path`. A sign-in link needs an admin and lives longer. */
-  addTicket(asked: Caller, input: { ticket_hash: string; path: string }, now: number): Result<{ expires_at: string }> {
+  /**
+   * One use; bound to a credential and to `path`. A sign-in link needs an admin and lives longer; with `token_id` it
+   * signs in the person of that token. `of` is whom it speaks for.
+   */
+  addTicket(asked: Caller, input: TicketInput, now: number): Result<{ expires_at: string; of: string }> {
     const signIn = input.path === signInPath;
     if (signIn && asked.role !== "admin") return refuse("forbidden", "only an admin can make a sign-in link");
+    if (!signIn && input.token_id !== undefined)
+      return refuse("bad_request", "token_id belongs to a sign-in link: leave it out for a socket");
+    const whose = input.token_id === undefined ? asked : this.#liveToken(input.token_id, now);
+    if (whose === null) return refuse("not_found", "there is no such token, or it was revoked");
+    const { subject: of, credential_id } = whose;
+    const made_by =
+      input.token_id === undefined ? this.#linkMaker(asked.credential_id) : this.rootOf(asked.credential_id);
     this.#sql.run("DELETE FROM tickets WHERE expires_at <= ?", now);
     if ((this.#sql.one<{ n: number }>("SELECT count(*) AS n FROM tickets")?.n ?? 0) >= maxTickets)
       return refuse("too_many", "too many tickets are open: use them, or try again in half a minute");
     const expires_at = now + (signIn ? limits.sign_in_ticket_ttl_ms : limits.ticket_ttl_ms);
     this.#sql.run(
-      "INSERT INTO tickets (ticket_hash, path, credential_id, expires_at) VALUES (?, ?, ?, ?)",
-      ...[input.ticket_hash, input.path, asked.credential_id, expires_at],
+      "INSERT INTO tickets (ticket_hash, path, credential_id, expires_at, made_by) VALUES (?, ?, ?, ?, ?)",
+      ...[input.ticket_hash, input.path, credential_id, expires_at, made_by],
     );
-    return ok({ expires_at: new Date(expires_at).toISOString() });
+    return ok({ expires_at: new Date(expires_at).toISOString(), of });
+  }
+  /** What a session opens for itself ends with whoever made its own link. */
+  #linkMaker(credential_id: string): string | null {
+    const sql = "SELECT made_by FROM credentials WHERE id = ?";
+    return this.#sql.one<{ made_by: string | null }>(sql, credential_id)?.made_by ?? null;
+  }
+  #liveToken(id: string, now: number): Pick<Caller, "subject" | "credential_id"> | null {
+    const row = this.#sql.one<Credential>(
+      `SELECT * FROM credentials WHERE id = ?1 AND via = 'token' AND ${liveOnly}`,
+      ...[id, now],
+    );
+    return row === null ? null : { subject: row.subject, credential_id: row.id };
   }
 
   /** Spends the ticket, even when it is shown for another path: a ticket in the wrong place has leaked. */
   redeemTicket(scope_id: string, input: { ticket_hash: string; path: string }, now: number): Result<Caller> {
-    const row = this.#sql.all<{ path: string; credential_id: string; expires_at: number }>(
-      "DELETE FROM tickets WHERE ticket_hash = ? RETURNING path, credential_id, expires_at",
+    const redeemed = this.#redeem(scope_id, input, now);
+    return redeemed.ok ? ok(redeemed.value.caller) : redeemed;
+  }
+  #redeem(scope_id: string, input: { ticket_hash: string; path: string }, now: number): Result<Redeemed> {
+    const row = this.#sql.all<{ path: string; credential_id: string; expires_at: number; made_by: string | null }>(
+      "DELETE FROM tickets WHERE ticket_hash = ? RETURNING path, credential_id, expires_at, made_by",
       input.ticket_hash,
     )[0];
     const refused = refuse(
@@ -138,7 +183,7 @@ export class People {
       scope_id,
       this.#sql.one<LiveCredential>(`${liveCredential} WHERE id = ?1 AND ${liveOnly}`, row.credential_id, now),
     );
-    return found === null ? refused : ok(found);
+    return found === null ? refused : ok({ caller: found, made_by: row.made_by });
   }
 
   /** The token that a session came of, or the credential itself: what is revoked when somebody is to lose their say. */
@@ -152,15 +197,29 @@ export class People {
     return this.#sql.one(sql, credential_id) !== null;
   }
 
-  /** Turns a sign-in ticket into a session of the person who made it. */
+  /** Whether every token of that subject was taken back. Of a subject without any, such as a standing approval, none was. */
+  hasLost(subject: string): boolean {
+    const sql = `SELECT count(*) AS held, count(revoked_at) AS lost FROM credentials WHERE subject = ? AND via = 'token'`;
+    const { held = 0, lost = 0 } = this.#sql.one<{ held: number; lost: number }>(sql, subject) ?? {};
+    return held > 0 && held === lost;
+  }
+  /** Who made the link that a session was opened with; null when its own person did. */
+  makerOf(session_id: string): string | null {
+    const sql =
+      "SELECT above.subject FROM credentials JOIN credentials above ON above.id = credentials.made_by WHERE credentials.id = ?";
+    return this.#sql.one<{ subject: string }>(sql, session_id)?.subject ?? null;
+  }
+
+  /** Turns a sign-in ticket into a session of the person it is for. */
   openSession(
     scope_id: string,
     input: { ticket_hash: string; session_id: string; session_hash: string },
     now: number,
   ): Result<Caller> {
-    const maker = this.redeemTicket(scope_id, { ticket_hash: input.ticket_hash, path: signInPath }, now);
-    if (!maker.ok) return maker;
-    const { subject, role, credential_id } = maker.value;
+    const redeemed = this.#redeem(scope_id, { ticket_hash: input.ticket_hash, path: signInPath }, now);
+    if (!redeemed.ok) return redeemed;
+    const { caller: person, made_by } = redeemed.value;
+    const { subject, role, credential_id } = person;
     const expires_at = now + limits.session_ttl_ms;
     const parent = this.#sql.one<{ parent: string | null }>(
       "SELECT parent FROM credentials WHERE id = ?",
@@ -177,6 +236,7 @@ export class People {
         role,
         parent: parent ?? credential_id,
         expires_at,
+        made_by,
       },
       now,
     );
@@ -198,13 +258,18 @@ export class People {
   }
 
   #insert(
-    row: Omit<Credential, "created_at" | "revoked_at"> & { parent: string | null; expires_at: number | null },
+    row: Omit<Credential, "created_at" | "revoked_at"> & {
+      parent: string | null;
+      expires_at: number | null;
+      made_by: string | null;
+    },
     now: number,
   ): void {
     this.#sql.run(
-      `INSERT INTO credentials (id, via, secret_hash, name, subject, role, parent, created_at, expires_at)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ...[row.id, row.via, row.secret_hash, row.name, row.subject, row.role, row.parent, now, row.expires_at],
+      `INSERT INTO credentials (id, via, secret_hash, name, subject, role, parent, created_at, expires_at, made_by)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ...[row.id, row.via, row.secret_hash, row.name, row.subject, row.role, row.parent, now],
+      ...[row.expires_at, row.made_by],
     );
   }
 }

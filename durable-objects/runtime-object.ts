@@ -236,7 +236,6 @@ export class RuntimeObject extends DurableObject<Bindings> implements RuntimeDoo
     this.#parts.scope.belongs(message.scope_id);
     await this.#parts.mailroom.observe(message);
   }
-  /** Into the runtime's own queue. */
   async deliver(message: Message): Promise<Answer> {
     this.#parts.scope.belongs(message.scope_id);
     return this.#parts.mailroom.deliver(message);

@@ -89,6 +89,10 @@ export const limits = {
   /** One tool call: its arguments, the files they name, and the length of its id and of its tool's name. */
   call_arguments_bytes: 1024 * 1024,
   call_paths: 100,
+  /** Different words of a call that a gate on paths compares; it holds a call that has more. */
+  gate_words: 500,
+  /** Words of gates times characters of a text: beyond it the words are looked for in one pass. */
+  gate_word_by_word: 100 * 1024 * 1024,
   call_name_chars: 200,
   /** As long as Linux takes one; a longer path leads nowhere. */
   path_chars: 4_096,

@@ -50,7 +50,8 @@ export class Work {
     const active = this.#active;
     // The first beat is at once: an alarm that came late must not look like silence.
     let beat = 0;
-    sql.transaction(() => this.#records.facts(queue.sampleDepth(self.identity().scope, [inbox], beat), beat));
+    const begun = Date.now();
+    sql.transaction(() => this.#records.facts(queue.sampleDepth(self.identity().scope, [inbox], begun), begun));
     for (;;) {
       const now = Date.now();
       this.#woken = false;

@@ -44,17 +44,18 @@ export function takeDecision(
   }
   const said = madeBy(tx.scope.scope_id, card, caller, decision, prepared.at);
   const decisions = [...card.decisions, said];
-  const needs = needsFor(tx.rows, tx.scope.policy.approvals, card);
+  const needs = needsFor(tx.stores, tx.scope.policy.approvals, card);
   if (status.value === "approved" && prepared.signed_for !== approversHash(approvalsOf(needs, { ...card, decisions })))
     return "again";
   const about = { approval_id: card.id, kind: card.kind, content_hash: card.content_hash, by: caller.subject };
+  const fallen = needs.revoked === undefined ? {} : { not_counted: needs.revoked };
   if (status.value === "pending") {
     const waiting = tx.rows.approvals.put({ ...card, decisions });
     const counted = { approvals: approvalsOf(needs, waiting).length, needed: needs.approvers, proof: said.proof };
     if (task === null) return ok(waiting);
     tx.audit("approval", task, {
       ...{ actor: "user", decision: "approve", reason: decision.comment },
-      details: { ...about, ...counted },
+      details: { ...about, ...counted, ...fallen },
     });
     const detail = `Approved by one of ${needs.approvers}. Another person must approve it too.`;
     tx.event("approval_recorded", task, {
@@ -71,7 +72,7 @@ export function takeDecision(
   tx.audit("approval", task, {
     ...{ actor: standingOfSubject(caller.subject) === null ? "user" : "approval_engine", decision: decision.decision },
     reason: decision.comment,
-    details: { ...about, proof: said.proof },
+    details: { ...about, proof: said.proof, ...fallen },
   });
   tx.event("approval_resolved", task, {
     actor: caller.subject,
@@ -92,7 +93,10 @@ function possible(
   asked: { caller: Caller; card: ApprovalRow; decision: Decision; task: TaskRow | null },
 ): ReturnType<typeof decide> {
   const { caller, card, decision, task } = asked;
-  const needs = needsFor(tx.rows, tx.scope.policy.approvals, card);
+  // They were let in before the signatures were made, which takes time.
+  if (tx.stores.people.isRevoked(caller.credential_id))
+    return refuse("unauthenticated", "Your token was revoked while you decided: nothing was decided.");
+  const needs = needsFor(tx.stores, tx.scope.policy.approvals, card);
   const status = decide(card, decision, { caller, needs });
   const asShown =
     decision.decision !== "approve" || task === null || isStillTrue(tx.rows, tx.scope.scope_id, task, card);

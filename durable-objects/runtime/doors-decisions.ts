@@ -61,7 +61,7 @@ export class DecisionDoor implements Pick<RuntimeDoor, "approvals" | "approval" 
       if (card === null) return noCard(approval_id);
       const decided = takeDecision(tx, caller, card, decision, prepared);
       if (decided === "again" || !decided.ok) return decided;
-      return ok(approvalViewOf(tx.rows, tx.scope.policy.approvals, decided.value));
+      return ok(approvalViewOf(tx.stores, tx.scope.policy.approvals, decided.value));
     });
   }
 
@@ -90,7 +90,7 @@ export class DecisionDoor implements Pick<RuntimeDoor, "approvals" | "approval" 
     return this.#scope.policies.inForce().policy.approvals;
   }
   #shown(card: ApprovalRow, rules: ApprovalRules): ApprovalView {
-    return approvalViewOf(this.#scope.stores.rows, rules, card);
+    return approvalViewOf(this.#scope.stores, rules, card);
   }
 }
 

@@ -5,6 +5,7 @@
 import { ok, type Result } from "../../src/domain/refusal.ts";
 import type { Caller, CallerRole } from "../../src/domain/view.ts";
 import type { RepoView, RuntimeDoor, TokenView } from "../../src/http/doors.ts";
+import { signInPath } from "../people.ts";
 import type { Scope } from "./scope.ts";
 import type { Tx } from "./tx.ts";
 
@@ -40,12 +41,20 @@ export class PeopleDoor implements Credentials, Repositories {
     return this.#scope.directory.hasRepo(url);
   }
   async addRepo(caller: Caller, repo: { url: string; default_ref: string }): Promise<Result<RepoView>> {
-    return this.#admin(caller, "repo_added", { url: repo.url }, (tx) =>
-      ok(this.#scope.directory.addRepo({ ...repo, added_by: caller.subject, added_at: tx.at })),
+    return this.#admin(
+      caller,
+      "repo_added",
+      () => ({ url: repo.url }),
+      (tx) => ok(this.#scope.directory.addRepo({ ...repo, added_by: caller.subject, added_at: tx.at })),
     );
   }
   async removeRepo(caller: Caller, url: string): Promise<Result<{ url: string }>> {
-    return this.#admin(caller, "repo_removed", { url }, () => this.#scope.directory.removeRepo(url));
+    return this.#admin(
+      caller,
+      "repo_removed",
+      () => ({ url }),
+      () => this.#scope.directory.removeRepo(url),
+    );
   }
   async tokens(): Promise<Result<TokenView[]>> {
     return ok(this.#scope.people.tokens());
@@ -54,21 +63,39 @@ export class PeopleDoor implements Credentials, Repositories {
     caller: Caller,
     input: { id: string; name: string; role: CallerRole; secret_hash: string },
   ): Promise<Result<TokenView>> {
-    return this.#admin(caller, "token_added", { id: input.id, role: input.role }, (tx) =>
-      this.#scope.people.addToken(input, tx.now),
+    return this.#admin(
+      caller,
+      "token_added",
+      () => ({ id: input.id, role: input.role }),
+      (tx) => this.#scope.people.addToken(input, tx.now),
     );
   }
   async revokeToken(caller: Caller, id: string): Promise<Result<TokenView>> {
-    const revoked = await this.#admin(caller, "token_revoked", { id }, (tx) => this.#scope.people.revoke(id, tx.now));
+    const revoked = await this.#admin(
+      caller,
+      "token_revoked",
+      () => ({ id }),
+      (tx) => this.#scope.people.revoke(id, tx.now),
+    );
     if (!revoked.ok) return revoked;
     await this.#closeSockets(revoked.value.ended);
     return ok(revoked.value.token);
   }
   async addTicket(
     caller: Caller,
-    input: { ticket_hash: string; path: string },
+    input: { ticket_hash: string; path: string; token_id?: string },
   ): Promise<Result<{ expires_at: string }>> {
-    return this.#scope.sql.transaction(() => this.#scope.people.addTicket(caller, input, Date.now()));
+    const { people } = this.#scope;
+    // A socket's ticket opens what its caller may see already; who can sign in as whom is on record.
+    if (input.path !== signInPath)
+      return this.#scope.sql.transaction(() => people.addTicket(caller, input, Date.now()));
+    const asked = { token_id: input.token_id ?? null };
+    return this.#admin<{ expires_at: string; of: string }>(
+      caller,
+      "sign_in_link_made",
+      (made) => ({ ...asked, for: made?.of ?? null }),
+      (tx) => people.addTicket(caller, input, tx.now),
+    );
   }
   async redeemTicket(scope_id: string, input: { ticket_hash: string; path: string }): Promise<Result<Caller>> {
     this.#scope.belongs(scope_id);
@@ -87,7 +114,10 @@ export class PeopleDoor implements Credentials, Repositories {
         {
           actor: "user",
           decision: opened.ok ? "session_opened" : "refused",
-          details: { by: opened.ok ? opened.value.subject : null },
+          details: {
+            by: opened.ok ? opened.value.subject : null,
+            link_made_by: opened.ok ? this.#scope.people.makerOf(input.session_id) : null,
+          },
         },
       );
       return opened;
@@ -108,7 +138,7 @@ export class PeopleDoor implements Credentials, Repositories {
   async #admin<T>(
     caller: Caller,
     decision: string,
-    details: Record<string, unknown>,
+    details: (changed: T | null) => Record<string, unknown>,
     change: (tx: Tx) => Result<T>,
   ): Promise<Result<T>> {
     const done = this.#scope.commit((tx) => {
@@ -121,7 +151,7 @@ export class PeopleDoor implements Credentials, Repositories {
           actor: "user",
           decision: changed.ok ? decision : "refused",
           reason,
-          details: { ...details, by: caller.subject },
+          details: { ...details(changed.ok ? changed.value : null), by: caller.subject },
         },
       );
       return changed;

@@ -41,7 +41,8 @@ export class StandingDoor implements Door {
     if (!mayDecide(caller)) return forbidden;
     const id = `s${newId().slice(0, 15)}`;
     const made = this.#scope.commit((tx): Result<Created<StandingView>> => {
-      const before = idempotency === null ? null : this.#scope.idempotency.find(idempotency, tx.now);
+      const own = idempotency === null ? null : { ...idempotency, subject: caller.subject };
+      const before = own === null ? null : this.#scope.idempotency.find(own, tx.now);
       if (before?.found === "mismatch")
         return refuse("idempotency_mismatch", "This Idempotency-Key was used for another body. Use a new key.");
       // The answer of the same key is what this method stored below.
@@ -49,7 +50,7 @@ export class StandingDoor implements Door {
       const row = this.#make(tx, caller, input, id);
       if (!row.ok) return row;
       const body = this.#view(row.value);
-      if (idempotency !== null) this.#scope.idempotency.store(idempotency, 201, body, tx.now);
+      if (own !== null) this.#scope.idempotency.store(own, 201, body, tx.now);
       return ok({ body, replay: false });
     });
     await this.#after();

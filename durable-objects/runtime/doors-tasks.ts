@@ -32,7 +32,8 @@ export class TaskDoor implements Door {
     const id = `t${newId().slice(0, 15)}`;
     const { register_repo, ...task } = input;
     const made = this.#scope.commit((tx): Result<Created<TaskView>> => {
-      const before = idempotency === null ? null : this.#scope.idempotency.find(idempotency, tx.now);
+      const own = idempotency === null ? null : { ...idempotency, subject: caller.subject };
+      const before = own === null ? null : this.#scope.idempotency.find(own, tx.now);
       if (before?.found === "mismatch")
         return refuse("idempotency_mismatch", "This Idempotency-Key was used for another body. Use a new key.");
       // The answer of the same key is what this method stored below.
@@ -50,7 +51,7 @@ export class TaskDoor implements Door {
           added_at: tx.at,
         });
       const body = taskViewOf(tx.rows, created.value);
-      if (idempotency !== null) this.#scope.idempotency.store(idempotency, 202, body, tx.now);
+      if (own !== null) this.#scope.idempotency.store(own, 202, body, tx.now);
       return ok({ body, replay: false });
     });
     await this.#after();

@@ -6,7 +6,7 @@
 import type { ToolCall } from "../../src/agents/bus.ts";
 import type { CallOutcome } from "../../src/agents/ports.ts";
 import type { Decision } from "../../src/domain/approval-view.ts";
-import { type GatePass, heldCard, wordsOf } from "../../src/domain/gate-card.ts";
+import { changedBy, type GatePass, heldCard, wordsOf } from "../../src/domain/gate-card.ts";
 import { joinTaint, type Message, type Taint } from "../../src/domain/message.ts";
 import { type Resolution, resolve } from "../../src/domain/policy.ts";
 import { touchOf } from "../../src/domain/policy-call.ts";
@@ -27,8 +27,14 @@ import type { Tx } from "./tx.ts";
 /** All that an agent, and whoever reads what an agent says, is told. */
 export const stoppedByGate = "a gate of the policy stopped it";
 
-export function gateWords(tx: Tx, trigger: GateTrigger, text: string, taint: Taint): GateOutcome {
-  return evaluateGates(tx.scope.policy.gates, trigger, { text, taint, call: null });
+export function gateWords(
+  tx: Tx,
+  trigger: GateTrigger,
+  text: string,
+  taint: Taint,
+  files: readonly string[] = [],
+): GateOutcome {
+  return evaluateGates(tx.scope.policy.gates, trigger, { text, taint, call: null, files });
 }
 
 /** Remarks hold nothing up: an event, and a note on the task. */
@@ -88,7 +94,7 @@ export function hold(tx: Tx, task: TaskRow, trigger: GateTrigger, outcome: GateO
 /** What an agent said, met by the gates: remarks are kept, a stop is on record; what follows is the caller's. */
 export function gateResponse(tx: Tx, task: TaskRow, message: Message): GateOutcome {
   const trigger = "every_agent_response";
-  const outcome = gateWords(tx, trigger, wordsOf(message), message.taint);
+  const outcome = gateWords(tx, trigger, wordsOf(message), message.taint, changedBy(message));
   remark(tx, task, trigger, outcome.notes);
   // Of a task that is over nobody is asked any more.
   if (outcome.action === "pass" || (outcome.action === "ask" && !isFinal(task.status))) return outcome;
@@ -105,11 +111,12 @@ export function afterStep(tx: Tx, attempt: AttemptRow, call: CallRow, outcome: C
   if (!settled || task === null || item === null) return;
   const trigger = "after_step";
   const ended = outcome.state === "exited" ? `exit code ${outcome.exit_code}` : outcome.state;
-  const touch = touchOf({ tool: call.tool, args: JSON.parse(call.arguments) });
+  const args = JSON.parse(call.arguments);
+  const touch = touchOf({ tool: call.tool, args });
   const gated = evaluateGates(tx.scope.policy.gates, trigger, {
     text: `${call.tool} ${call.arguments}\n${ended}`,
     taint: task.taint,
-    call: { touch, context: contextOf(task, item) },
+    call: { touch, context: contextOf(task, item), args },
   });
   remark(tx, task, trigger, gated.notes);
   const { action, gate, reason } = gated;
@@ -163,11 +170,25 @@ export interface ResultGated {
   readonly asks: readonly { readonly gate: string; readonly reason: string }[];
 }
 export function gateResult(tx: Tx, task: TaskRow, attempt: AttemptRow, message: Message): ResultGated {
-  const { action, gate, reason } = gateResponse(tx, task, message);
+  const said = gateResponse(tx, task, message);
+  const changed = gateChanges(tx, task, attempt, message);
   const before = attempt.after_step;
   const asks = [
     ...(before?.action === "ask" ? [{ gate: before.gate, reason: `after ${before.call_id}: ${before.reason}` }] : []),
-    ...(action === "ask" ? [{ gate: gate ?? "", reason }] : []),
+    ...[said, changed].flatMap(({ action, gate, reason }) => (action === "ask" ? [{ gate: gate ?? "", reason }] : [])),
   ];
-  return { blocked: action === "block" || before?.action === "block", asks };
+  return { blocked: [said, changed, before].some((one) => one?.action === "block"), asks };
+}
+/** What all the steps together changed, whatever each of them seemed to touch: the files of the patch. */
+function gateChanges(tx: Tx, task: TaskRow, attempt: AttemptRow, message: Message): GateOutcome {
+  const trigger = "after_step";
+  const gates = tx.scope.policy.gates.filter((one) => one.check === "path_matches");
+  const subject = { text: "", taint: message.taint, call: null, files: changedBy(message) };
+  const outcome = evaluateGates(gates, trigger, subject);
+  remark(tx, task, trigger, outcome.notes);
+  // What it asks is on record with the card of the result.
+  if (outcome.action !== "block") return outcome;
+  recordStop(tx, task, trigger, outcome, { attempt_id: attempt.id, message_id: message.message_id });
+  showBlock(tx, task, trigger, outcome);
+  return outcome;
 }

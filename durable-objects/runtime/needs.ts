@@ -1,10 +1,17 @@
-/** What is demanded now of whoever decides a stored card. [APP-40] */
+/** What is demanded now of whoever decides a stored card, and whose yes to it fell with their token. [APP-40] [DEC-70] */
 import { type Needs, needsOf } from "../../src/domain/deciding.ts";
 import type { ApprovalRules } from "../../src/domain/policy-approvals.ts";
-import type { ApprovalRow, ScopeRows } from "./rows.ts";
+import type { ApprovalRow } from "./rows.ts";
+import type { ScopeStores } from "./tx.ts";
 
-export function needsFor(rows: ScopeRows, rules: ApprovalRules, card: ApprovalRow): Needs {
+export type NeedsStores = Pick<ScopeStores, "rows" | "people">;
+
+export function needsFor({ rows, people }: NeedsStores, rules: ApprovalRules, card: ApprovalRow): Needs {
   const plan = card.kind === "plan" && card.plan_id !== null ? rows.plans.get(card.plan_id) : null;
   const created_by = rows.tasks.get(card.task_id)?.created_by ?? null;
-  return needsOf(rules, card, { created_by, plan_version: plan?.version ?? 0 });
+  const needs = needsOf(rules, card, { created_by, plan_version: plan?.version ?? 0 });
+  // What is over stays as it was decided.
+  const said = card.status === "pending" ? card.decisions.filter(({ decision }) => decision === "approve") : [];
+  const revoked = [...new Set(said.map(({ by }) => by))].filter((by) => people.hasLost(by));
+  return revoked.length === 0 ? needs : { ...needs, revoked };
 }

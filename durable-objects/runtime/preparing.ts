@@ -21,7 +21,7 @@ export async function prepare(
 ): Promise<Prepared> {
   const { caller, card, decision } = asked;
   const at = new Date(Date.now()).toISOString();
-  const needs = needsFor(scope.stores.rows, scope.policies.inForce().policy.approvals, card);
+  const needs = needsFor(scope.stores, scope.policies.inForce().policy.approvals, card);
   const status = decide(card, decision, { caller, needs });
   if (!status.ok || status.value !== "approved")
     return { issued: new Map(), verified: await signatures.ofTask(card.task_id), at, signed_for: null };

@@ -55,6 +55,7 @@ export class Scope {
     const audit = new AuditLog(sql);
     this.stores = {
       rows: openRows(sql),
+      people: new People(sql),
       tokens: new Tokens(sql),
       standing: new StandingRows(sql),
       asks: new AskLog(sql),
@@ -69,7 +70,7 @@ export class Scope {
     };
     this.directory = new Directory(sql);
     this.policies = new Policies(sql);
-    this.people = new People(sql);
+    this.people = this.stores.people;
     this.idempotency = new IdempotencyStore(sql);
   }
 

@@ -37,7 +37,8 @@ export function createTask(tx: Tx, caller: Caller, input: TaskInput, id: string)
       `A plan may have at most ${limits.plan_bytes / 1024} KB. Shorten it or split the task.`,
     );
   const trace_id = derivedId(id, "trace", 0);
-  const words = [input.title, input.description, plan].filter((part) => part !== "").join("\n\n");
+  // All of it is one text: what stands half in the title and half below it is read whole.
+  const words = [input.title, input.description, ...input.labels, plan].filter((part) => part !== "").join("\n");
   const gated = gateWords(tx, "every_user_message", words, taintOfRole(caller.role));
   if (gated.action === "block") return refuseWords(tx, { id, trace_id }, caller, gated);
   const task: TaskRow = {
@@ -84,9 +85,15 @@ export function createTask(tx: Tx, caller: Caller, input: TaskInput, id: string)
     taint: task.taint,
   });
   const read = { taint: task.taint, source: `task text by ${caller.subject}` };
-  const pass = { message, by: caller.subject, what: `the words of "${task.title}"`, read, carries_task: true };
+  const pass = { message, by: caller.subject, what: whatWaits(task), read, carries_task: true };
   takeUser(tx, touched, gated, pass);
   return ok(tx.rows.tasks.get(id) ?? touched);
+}
+
+/** The message of a task holds neither its title nor its labels: who decides sees them here. */
+function whatWaits(task: TaskRow): string {
+  const labels = task.labels.length === 0 ? "" : ` (labels: ${task.labels.join(", ")})`;
+  return `the words of "${task.title}"${labels}`;
 }
 
 /** More that a person says about a task that goes on. */

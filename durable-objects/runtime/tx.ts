@@ -21,6 +21,7 @@ import type { DurableQueue } from "../durable-queue.ts";
 import type { EventLog, EventType } from "../event-log.ts";
 import type { Letters } from "../letters.ts";
 import type { Outbox } from "../outbox.ts";
+import type { People } from "../people.ts";
 import type { TelemetryLog } from "../telemetry-log.ts";
 import type { AskLog } from "./ask-log.ts";
 import { askAgent } from "./asking.ts";
@@ -35,6 +36,7 @@ import type { Tokens } from "./token-rows.ts";
 
 export interface ScopeStores {
   readonly rows: ScopeRows;
+  readonly people: People;
   readonly tokens: Tokens;
   readonly standing: StandingRows;
   readonly asks: AskLog;

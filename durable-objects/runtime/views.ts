@@ -12,7 +12,7 @@ import type {
   TaskView,
   verificationView,
 } from "../../src/domain/view.ts";
-import { needsFor } from "./needs.ts";
+import { type NeedsStores, needsFor } from "./needs.ts";
 import { unknownEffects } from "./open-calls.ts";
 import type {
   ApprovalRow,
@@ -117,6 +117,6 @@ function phaseViewOf({ phase, outcome, started_at, duration_ms, tokens }: PhaseR
 
 /** Only what a view has leaves: a field of ours more, and every client that reads cards would refuse the answer. */
 const cardShown = z.object(approvalView.shape);
-export function approvalViewOf(rows: ScopeRows, rules: ApprovalRules, row: ApprovalRow): ApprovalView {
-  return cardShown.parse({ ...row, needs: needsFor(rows, rules, row) });
+export function approvalViewOf(stores: NeedsStores, rules: ApprovalRules, row: ApprovalRow): ApprovalView {
+  return cardShown.parse({ ...row, needs: needsFor(stores, rules, row) });
 }

@@ -2,7 +2,7 @@
  * D1, where all scopes' audit and telemetry can be searched, and where the list of scopes stands. Rows are
  * inserted or ignored by (object, seq), so a batch that comes twice, late or in pieces stores each row once. [REC-*]
  */
-import { and, asc, eq, getTableColumns, gt, gte, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, gt, gte, or, type SQL, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import { z } from "zod";
 import { type AuditView, auditView } from "../domain/record-view.ts";
@@ -99,7 +99,7 @@ export class Records {
   async telemetryPage(query: TelemetryQuery): Promise<Page<TelemetryView>> {
     const filters: (SQL | undefined)[] = [eq(telemetry.scope_id, query.scope_id), after(query.cursor)];
     if (query.event_name !== null) filters.push(eq(telemetry.event_name, query.event_name));
-    if (query.queue_name !== null) filters.push(eq(telemetry.queue_name, query.queue_name));
+    if (query.queue_name !== null) filters.push(ofQueue(query.scope_id, query.queue_name));
     if (query.since !== null) filters.push(gte(telemetry.created_at, query.since));
     const rows = await drizzle(this.#db)
       .select({ stored, ...getTableColumns(telemetry) })
@@ -108,7 +108,7 @@ export class Records {
       .orderBy(asc(stored))
       .limit(query.limit + 1);
     return pageOf(rows, query.limit, ({ stored: _, ...row }) =>
-      telemetryView.parse({ ...row, labels: JSON.parse(row.labels) }),
+      telemetryView.parse({ ...row, queue_name: nameOf(row), labels: JSON.parse(row.labels) }),
     );
   }
   /**
@@ -165,6 +165,16 @@ export class Records {
     const items = rows.slice(0, limit);
     return { items, next_cursor: rows.length > limit ? (items.at(-1)?.id ?? null) : null };
   }
+}
+
+/** An agent calls its own queue `inbox`; everybody else calls it by the agent's name. */
+const inbox = "inbox";
+function ofQueue(scope_id: string, queue: string): SQL | undefined {
+  const own = and(eq(telemetry.queue_name, inbox), eq(telemetry.object, `${scope_id}/${queue}`));
+  return or(eq(telemetry.queue_name, queue), own);
+}
+function nameOf({ object, queue_name }: { object: string; queue_name: string | null }): string | null {
+  return queue_name === inbox ? (object.split("/")[1] ?? inbox) : queue_name;
 }
 
 /** Rows past the cursor's place. A cursor that is not one of ours begins at the start. */

@@ -117,9 +117,15 @@ function held(found: FileVerdict, known: { signed: boolean; checkpoint: number }
   if (!found.ok || last >= least) return found;
   const detail =
     last === 0
-      ? "nothing in the file is signed"
+      ? "nothing in the file is signed. The service signs within five minutes of a change: export it again then. If it had signed before, something was cut off"
       : `the file ends with checkpoint ${last}, and checkpoint ${least} was known`;
-  const fault = { fault: "truncated" as const, object: checkpointsOf(found.scope_id), seq: last + 1, detail };
+  const unsigned = last === 0 && known.checkpoint === 0;
+  const fault = {
+    fault: unsigned ? ("unsigned" as const) : ("truncated" as const),
+    object: checkpointsOf(found.scope_id),
+    seq: last + 1,
+    detail,
+  };
   return { ...found, ok: false, fault };
 }
 

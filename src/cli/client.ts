@@ -53,7 +53,9 @@ export function connect(url: string, token: string): Client {
       // A redirect would carry the token to an address nobody named.
       response = await fetch(base + path, { ...init, headers, redirect: "error" });
     } catch (error) {
-      throw new Unreachable(`the service at ${base} does not answer (${reason(error)})`);
+      throw new Unreachable(
+        `the service at ${base} does not answer (${reason(error)}): start it with \`npm start\`, or set COUNTERSIGN_URL to where it runs`,
+      );
     }
     if (!response.ok) throw await problemOf(base, response);
     return response;

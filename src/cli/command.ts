@@ -1,5 +1,6 @@
 /** What every command is given and gives back; the exit codes scripts rely on. [CLI-4] */
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
+import { limits } from "../limits.ts";
 import type { Client } from "./client.ts";
 import { UsageError } from "./target.ts";
 
@@ -22,6 +23,8 @@ export interface Command {
   readonly options: ParseArgsOptionsConfig;
   /** Names of the positional arguments. One in brackets may be left out; such stand last. */
   readonly takes: readonly string[];
+  /** Where what it takes is described: said when that is lacking. */
+  readonly about?: string;
   run(call: Call): Promise<ExitCode>;
 }
 
@@ -42,8 +45,11 @@ export function parseCall(command: Command, argv: readonly string[]): ParsedCall
   const least = command.takes.filter((name) => !name.startsWith("[")).length;
   if (positionals.length < least || positionals.length > command.takes.length) {
     const wanted = command.takes.length === 0 ? "no arguments" : command.takes.join(" ");
-    throw new UsageError(`this command takes ${wanted}\nusage: ${command.usage}`);
+    throw new UsageError(`this command takes ${wanted}\nusage: ${command.usage}${aboutIt(command)}`);
   }
+  const { limit } = values;
+  if (typeof limit === "string" && !(/^[1-9]\d{0,5}$/.test(limit) && Number(limit) <= limits.page_max))
+    throw new UsageError(`--limit is a whole number from 1 to ${limits.page_max}\nusage: ${command.usage}`);
   return {
     json: values.json === true,
     args: positionals,
@@ -57,6 +63,10 @@ export function parseCall(command: Command, argv: readonly string[]): ParsedCall
     },
     flag: (name) => values[name] === true,
   };
+}
+
+export function aboutIt({ about }: Command): string {
+  return about === undefined ? "" : `\n${about}`;
 }
 
 interface Words {

@@ -5,7 +5,9 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
+import { taints } from "../domain/message.ts";
 import { policySchema } from "../domain/policy.ts";
+import { trustRoles } from "../domain/policy-call.ts";
 import { diffPolicies } from "../domain/policy-change.ts";
 import { readPolicy } from "../domain/policy-document.ts";
 import { evaluationView, policyChanged, policyVersion, policyView, replayView } from "../domain/policy-shapes.ts";
@@ -56,7 +58,9 @@ export const test: Command = {
     const file = call.text("policy");
     const policy = file === undefined ? {} : { policy: readPolicyFile(call, file).policy };
     if (task !== undefined) return replay(call, { task_id: task, ...policy });
-    const [role, taint] = [call.text("role"), call.text("taint")];
+    const [role, taint] = [oneOf(call, "role", trustRoles), oneOf(call, "taint", taints)];
+    if (!/^[a-z][a-z0-9_]{0,63}$/.test(tool ?? ""))
+      throw new UsageError("--tool is the name of a tool: a-z, 0-9 and _, at most 64 of them");
     const asked = {
       call: { tool, args: argsOf(call) },
       ...(role === undefined ? {} : { role }),
@@ -69,6 +73,12 @@ export const test: Command = {
     return { run: exit.done, ask: exit.waiting, deny: exit.failed }[answer.decision];
   },
 };
+/** A word that is none of them would be answered with a refusal, which reads like a denial. */
+function oneOf(call: Call, name: string, words: readonly string[]): string | undefined {
+  const value = call.text(name);
+  if (value !== undefined && !words.includes(value)) throw new UsageError(`--${name} is one of ${words.join(", ")}`);
+  return value;
+}
 async function replay(call: Call, asked: { task_id: string; policy?: unknown }): Promise<ExitCode> {
   required(call, "policy");
   const found = await call.client.post("/api/policy/evaluate", asked, replayView);
@@ -80,6 +90,8 @@ export const set: Command = {
   usage: "countersign policy set FILE [--reason TEXT] [--yes]",
   options: { reason: string, yes: flag },
   takes: ["FILE"],
+  about:
+    'FILE is JSON: begin with `countersign policy show --json > policy.json`. docs/policy.md describes every key; a whole one stands there under "A policy".',
   async run(call) {
     const file = readPolicyFile(call, call.args[0] ?? "");
     const now = await call.client.get("/api/policy", policyView);

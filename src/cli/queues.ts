@@ -71,14 +71,14 @@ export const requeue: Command = {
       return exit.done;
     }
     const all = { requeued: 0, left: 0 };
-    let goal = 0;
+    const { dead, outbox } = await call.client.get(path(call), queueDetail);
+    const goal = dead + (outbox?.dead ?? 0);
     // Each call moves a bounded number and the next goes on, until one moves nothing, or as many went as there were:
     // what dies again at once must not be sent for ever.
     for (let round = 0; round < limits.requeue_rounds; round++) {
       const made = await call.client.post(`${path(call)}/dead-letters/requeue`, body, requeued);
       all.requeued += made.requeued;
       all.left = made.left;
-      if (round === 0) goal = made.requeued + made.left;
       if (made.requeued === 0 || made.left === 0 || all.requeued >= goal) break;
       if (!call.json) call.terminal.err(`${all.requeued} sent again, ${all.left} left`);
     }

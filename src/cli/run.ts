@@ -3,7 +3,16 @@ import { visible } from "../domain/visible.ts";
 import * as approvals from "./approvals.ts";
 import * as audit from "./audit.ts";
 import { type Client, connect, Problem, Unreachable } from "./client.ts";
-import { type Call, type Command, type ExitCode, exit, type ParsedCall, parseCall, type Terminal } from "./command.ts";
+import {
+  aboutIt,
+  type Call,
+  type Command,
+  type ExitCode,
+  exit,
+  type ParsedCall,
+  parseCall,
+  type Terminal,
+} from "./command.ts";
 import * as policy from "./policy.ts";
 import * as queues from "./queues.ts";
 import * as standing from "./standing.ts";
@@ -29,35 +38,60 @@ const commands: Readonly<Record<string, Readonly<Record<string, Command>>>> = {
   },
 };
 
+const common = `Every command takes --json. It talks to the service \`npm start\` runs for this folder, or to COUNTERSIGN_URL
+with COUNTERSIGN_TOKEN. Exit codes: 0 done, 1 failed, 2 usage, 3 waiting for a person.`;
 export const usage = `countersign: ask for work, and decide what may run
 
-${Object.values(commands)
-  .flatMap((verbs) => Object.values(verbs).map((command) => `  ${command.usage}`))
-  .join("\n")}
+${linesFor(Object.values(commands))}
 
-Every command takes --json. It talks to the service \`npm start\` runs for this folder, or to COUNTERSIGN_URL
-with COUNTERSIGN_TOKEN. Exit codes: 0 done, 1 failed, 2 usage, 3 waiting for a person.`;
+${common}`;
+
+/** The commands of the group that is named, else of all. */
+function helpOn(noun: string | undefined): string {
+  const verbs = groupOf(noun);
+  return verbs === null ? usage : `${linesFor([verbs])}\n\n${common}`;
+}
+function groupOf(noun = ""): Readonly<Record<string, Command>> | null {
+  return Object.hasOwn(commands, noun) ? (commands[noun] ?? null) : null;
+}
+function linesFor(groups: readonly Readonly<Record<string, Command>>[]): string {
+  return groups
+    .flatMap((verbs) => Object.values(verbs))
+    .map((command) => `  ${command.usage}${aboutIt(command).replace("\n", "\n      ")}`)
+    .join("\n");
+}
 
 export async function run(
   argv: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const [noun, verb, ...rest] = argv;
+  const [noun, verb, ...rest] = jsonAfterVerb(argv);
   if (argv.length === 0 || argv.includes("--help") || argv.includes("-h")) {
-    terminal.out(usage);
+    terminal.out(helpOn(noun));
     return argv.length === 0 ? exit.usage : exit.done;
   }
   const json = argv.includes("--json");
   try {
-    const verbs = Object.hasOwn(commands, noun ?? "") ? commands[noun ?? ""] : undefined;
-    const command = verbs !== undefined && Object.hasOwn(verbs, verb ?? "") ? verbs[verb ?? ""] : undefined;
+    const verbs = groupOf(noun);
+    const command = verbs !== null && Object.hasOwn(verbs, verb ?? "") ? verbs[verb ?? ""] : undefined;
     if (command === undefined)
-      throw new UsageError(`no such command: ${visible(argv.slice(0, 2).join(" "))}\n\n${usage}`);
+      throw new UsageError(
+        `no such command: ${visible([noun, verb].filter((word) => word !== undefined).join(" "))}\n\n${helpOn(noun)}`,
+      );
     return await command.run(lazily(parseCall(command, rest), env, terminal));
   } catch (error) {
     return explain(error, json, terminal);
   }
+}
+
+/** `--json` may stand before or between the words that name the command. */
+function jsonAfterVerb(argv: readonly string[]): readonly string[] {
+  const first = argv.findIndex((word) => word !== "--json");
+  const words = first === -1 ? [] : argv.slice(first);
+  const between = words[1] === "--json";
+  const named = between ? words.filter((_, at) => at !== 1) : words;
+  return first <= 0 && !between ? argv : [...named.slice(0, 2), "--json", ...named.slice(2)];
 }
 
 /** A command that asks no service needs none: the target is looked for when it is first asked. To spread this would ask. */
@@ -82,10 +116,20 @@ function explain(error: unknown, json: boolean, terminal: Terminal): ExitCode {
   };
   if (error instanceof UsageError) return told("usage", error.message, {}, exit.usage);
   if (error instanceof Problem)
-    return told(error.code, `${error.message}${linesOf(error)}`, { status: error.status }, exit.failed);
+    return told(
+      error.code,
+      `${error.message}${linesOf(error)}${json ? "" : (nextSteps[error.code] ?? "")}`,
+      { status: error.status },
+      exit.failed,
+    );
   if (error instanceof Unreachable) return told("unreachable", error.message, {}, exit.failed);
   throw error;
 }
+
+/** What to type where the service's own words name a route. */
+const nextSteps: Readonly<Record<string, string>> = {
+  queue_not_found: "\nTheir names: countersign queues list",
+};
 
 /** Where in a plan, or in which fields, the trouble stands. */
 function linesOf(problem: Problem): string {

@@ -4,6 +4,7 @@ import type { FileVerdict } from "../domain/audit-file.ts";
 import type { AuditView } from "../domain/record-view.ts";
 import { visibleLine } from "../domain/visible.ts";
 import type { storedVerdict } from "./audit.ts";
+import { countOf } from "./counts.ts";
 
 type StoredVerdict = z.infer<typeof storedVerdict>;
 
@@ -23,12 +24,10 @@ interface NamedFault {
 function faultText({ fault, object, seq, detail }: NamedFault): string {
   return `${fault.toUpperCase()}: ${visibleLine(object)}, row ${seq}: ${visibleLine(detail)}.`;
 }
-function countOf(count: number, one: string): string {
-  return `${count} ${one}${count === 1 ? "" : "s"}`;
-}
 
 export function verdictText(found: FileVerdict, keysFrom: "the file itself" | "--keys"): string {
   const about = `scope ${visibleLine(found.scope_id)}`;
+  if (found.fault?.fault === "unsigned") return faultText(found.fault);
   if (found.fault !== null) return `${faultText(found.fault)}\nThe audit of ${about} is not as it was written.`;
   const last = found.last_checkpoint;
   const loose = found.chains.reduce((sum, chain) => sum + chain.seq - chain.signed_up_to, 0);

@@ -17,8 +17,13 @@ export function needsLines(approval: ApprovalView): readonly (readonly [name: st
   if (expires_at !== null) lines.push(["expires", `${expires_at}, if nobody decides before`]);
   if (needs.approvers > 1)
     lines.push(["approvals", `${approved.length} of ${needs.approvers} different people${by === "" ? "" : `: ${by}`}`]);
+  if (needs.revoked !== undefined)
+    lines.push(["no longer", `by ${needs.revoked.map(visibleLine).join(", ")}: their token was revoked since`]);
   if (needs.not_by !== null) lines.push(["not by", `${needs.not_by}, who asked for the task (they may deny it)`]);
   if (needs.proof !== "token")
-    lines.push(["proof", "only a person signed in on the page may approve this; a token may deny it"]);
+    lines.push([
+      "proof",
+      "only a person signed in on the page may approve this (an admin makes the link); a token may deny it",
+    ]);
   return lines;
 }

@@ -2,6 +2,7 @@
 import { type Policy, policySchema } from "../domain/policy.ts";
 import type { PolicyMove, PolicyVersion, PolicyView, ReplayView } from "../domain/policy-shapes.ts";
 import { visible, visibleLine } from "../domain/visible.ts";
+import { countOf } from "./counts.ts";
 
 export function policyText(view: PolicyView): string {
   const read = policySchema.safeParse(view.policy);
@@ -67,9 +68,9 @@ export function answerText({ decision, rule, reason }: Answer): string {
 }
 const argumentCharacters = 200;
 export function replayText({ checked, left_out, changed }: ReplayView): string {
-  const left = left_out === 0 ? "" : `; ${left_out} others were not looked at`;
+  const left = left_out === 0 ? "" : `; ${countOf(left_out, "other was", "others were")} not looked at`;
   return [
-    `${checked} calls checked, ${changed.length} would be answered otherwise${left}.`,
+    `${countOf(checked, "call")} checked, ${changed.length} would be answered otherwise${left}.`,
     ...changed.flatMap((call) => [
       `${visibleLine(call.call_id)} of ${visibleLine(call.attempt_id)}  ${visibleLine(call.tool)}  ${visibleLine(call.arguments.slice(0, argumentCharacters).toWellFormed())}`,
       `  now   ${answerText(call.before)}`,

@@ -2,6 +2,7 @@
 import type { z } from "zod";
 import type { deadLetterView, leaseView, queueDetail, queueView } from "../domain/queue-shapes.ts";
 import { visibleLine } from "../domain/visible.ts";
+import { countOf } from "./counts.ts";
 
 type Queue = z.infer<typeof queueView>;
 
@@ -27,14 +28,14 @@ export function queueText(queue: z.infer<typeof queueDetail>): string {
 function leaseLine(lease: z.infer<typeof leaseView>): string {
   const { message_id, message_kind, holder, leased_at, expires_at, deliveries, heartbeats } = lease;
   const held = `held by ${visibleLine(holder)} since ${leased_at} until ${expires_at}`;
-  return `  ${visibleLine(message_id)}  ${visibleLine(message_kind)}  ${held}, delivery ${deliveries}, ${heartbeats} heartbeats`;
+  return `  ${visibleLine(message_id)}  ${visibleLine(message_kind)}  ${held}, delivery ${deliveries}, ${countOf(heartbeats, "heartbeat")}`;
 }
 
 export function deadLetterText(letter: z.infer<typeof deadLetterView>): string {
   const { message_id, message_kind, at, died_in, sender, recipient, deliveries, task_id, card } = letter;
   const way = `${visibleLine(sender)} to ${visibleLine(recipient)}`;
   const lines = [
-    `${visibleLine(message_id)}  ${visibleLine(message_kind)}  ${way}  given up at ${at} in the ${died_in} after ${deliveries} tries`,
+    `${visibleLine(message_id)}  ${visibleLine(message_kind)}  ${way}  given up at ${at} in the ${died_in} after ${countOf(deliveries, "try", "tries")}`,
     field("reason", letter.reason),
     ...(task_id === null ? [] : [field("task", task_id)]),
     ...(card === null ? [] : [field("card", `${card.id}, ${card.status === "denied" ? "dropped" : card.status}`)]),

@@ -5,6 +5,7 @@
 import type { ApprovalView, Card } from "../domain/approval-view.ts";
 import type { TaskSummary, TaskView } from "../domain/view.ts";
 import { visible, visibleLine } from "../domain/visible.ts";
+import { countOf } from "./counts.ts";
 import { needsLines } from "./show-needs.ts";
 
 function lines(...parts: readonly (string | null | readonly (string | null)[])[]): string {
@@ -50,7 +51,9 @@ export function approvalText(approval: ApprovalView): string {
     ...card.items.flatMap(itemLines),
     ...toolLines(card),
     ...card.facts.map((fact) => `  - ${visibleLine(fact)}`),
-    ...(approval.standing_notes ?? []).map(({ name, why }) => field("not by", `${name}: ${why}`)),
+    ...(approval.standing_notes ?? []).map(({ name, why }) =>
+      field("standing", `${name} does not speak for it: ${why}`),
+    ),
     field("policy", card.policy_hash),
     field("hash", approval.content_hash),
     ...approval.decisions.map((made) =>
@@ -84,9 +87,9 @@ function boundsOf(card: Card): (string | null)[] {
 
 function budgetText(budget: NonNullable<Card["budget"]>): string {
   const parts = [
-    budget.tokens === null ? null : `${budget.tokens} tokens`,
+    budget.tokens === null ? null : countOf(budget.tokens, "token"),
     budget.usd === null ? null : `${budget.usd} USD`,
-    budget.minutes === null ? null : `${budget.minutes} minutes`,
+    budget.minutes === null ? null : countOf(budget.minutes, "minute"),
   ].filter((part) => part !== null);
   return parts.join(", ");
 }
@@ -96,7 +99,7 @@ function itemLines(item: Card["items"][number]): (string | null)[] {
   return [
     "",
     `item ${visibleLine(item.id)}: ${visibleLine(item.title)}`,
-    inner(field("runner", `${item.runner}, at most ${item.max_attempts} attempts`)),
+    inner(field("runner", `${item.runner}, at most ${countOf(item.max_attempts, "attempt")}`)),
     inner(list("after", item.depends_on)),
     inner(list("tools", item.grants.tools, "none")),
     inner(list("may change", item.grants.paths, "nothing")),
@@ -145,7 +148,7 @@ export function taskText(task: TaskView): string {
     ...(task.gate_notes ?? []).map((note) => field("remark", `${note.gate}: ${note.reason}`)),
     ...task.items.map(
       (item) =>
-        `  ${visibleLine(item.item_id)}: ${item.outcome}, ${item.attempts_used} of ${item.max_attempts} attempts, ${visibleLine(item.title)}`,
+        `  ${visibleLine(item.item_id)}: ${item.outcome}, ${item.attempts_used} of ${countOf(item.max_attempts, "attempt")}, ${visibleLine(item.title)}`,
     ),
     ...task.attempts.flatMap(attemptLines),
     ...task.pending_approvals.map((id) => `waits for you: countersign approvals show ${visibleLine(id)}`),

@@ -10,7 +10,8 @@ import { boundsInWords } from "../domain/standing-words.ts";
 import { page } from "../domain/view.ts";
 import { visible, visibleLine } from "../domain/visible.ts";
 import { limits } from "../limits.ts";
-import { type Call, type Command, exit, required } from "./command.ts";
+import { aboutIt, type Call, type Command, exit, required } from "./command.ts";
+import { countOf } from "./counts.ts";
 import { UsageError } from "./target.ts";
 import { query } from "./tasks.ts";
 
@@ -45,10 +46,17 @@ export const create: Command = {
   usage: "countersign standing create --file FILE [--yes]",
   options: { file: string, yes: { type: "boolean" } },
   takes: [],
+  about:
+    'FILE is JSON. docs/policy.md describes every key; a whole one to begin from stands there under "An approval in advance".',
   async run(call) {
-    const input = fromFile(call, required(call, "file"));
+    const name = call.text("file");
+    if (name === undefined || name === "")
+      throw new UsageError(`--file is required\nusage: ${this.usage}${aboutIt(this)}`);
+    const input = fromFile(call, name);
     if (!call.json)
-      call.terminal.out(`${visibleLine(input.name)}: ${input.uses} uses until ${input.until}\n${inWords(input)}`);
+      call.terminal.out(
+        `${visibleLine(input.name)}: ${countOf(input.uses, "use")} until ${input.until}\n${inWords(input)}`,
+      );
     if (!(await confirmed(call))) {
       call.terminal.err("Nothing was made.");
       return exit.failed;

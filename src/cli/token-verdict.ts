@@ -101,10 +101,18 @@ export function issuedText(token: {
   readonly life: string;
   readonly void_reason: string | null;
   readonly expires_at: string | null;
+  readonly spent_at: string | null;
   readonly kid: string | null;
   readonly jws: string;
 }): string {
   const why = token.void_reason === null ? "" : `: ${visibleLine(token.void_reason)}`;
   const until = token.expires_at === null ? "" : `, until ${visibleLine(token.expires_at)}`;
-  return `${visibleLine(token.subject)}  ${token.life}${why}${until}  key ${visibleLine(token.kid ?? "none")}\n${visible(token.jws)}`;
+  return `${visibleLine(token.subject)}  ${token.life}${why}${spentWords(token)}${until}  key ${visibleLine(token.kid ?? "none")}\n${visible(token.jws)}`;
+}
+/** One call's token is spent at one moment; every other is checked anew at each entry of what it stands for. */
+function spentWords({ life, spent_at }: { readonly life: string; readonly spent_at: string | null }): string {
+  if (spent_at !== null) return `, spent at ${visibleLine(spent_at)}`;
+  return life === "executed"
+    ? ": all it stands for is done (it was checked at every entry, so no one moment spent it)"
+    : "";
 }

@@ -6,17 +6,18 @@ import { createReadStream, existsSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
 import { keySet, type PublicKey } from "../domain/audit-file.ts";
-import { issuedToken } from "../domain/token.ts";
+import { type IssuedToken, issuedToken } from "../domain/token.ts";
 import { visibleLine } from "../domain/visible.ts";
 import { limits } from "../limits.ts";
 import { type Call, type Command, exit } from "./command.ts";
+import { countOf } from "./counts.ts";
 import { readKeys } from "./keys.ts";
 import { checkedUrl, UsageError } from "./target.ts";
 import { issuedText, verdictsOn, verdictText } from "./token-verdict.ts";
 
 const string = { type: "string" } as const;
 const issued = z.looseObject({ items: z.array(issuedToken) });
-/** As `token show --out` writes it, or as the API answers. */
+/** As `token show --json --out` writes them, or as the API answers. */
 const manyTokens = z.looseObject({
   items: z
     .array(z.looseObject({ jws: z.string() }))
@@ -51,15 +52,18 @@ export const show: Command = {
   usage: "countersign token show APPROVAL_ID [--out FILE]",
   options: { out: string },
   takes: ["APPROVAL_ID"],
+  about:
+    "--out writes the bare JWS, of several tokens FILE.1, FILE.2 and so on; with --json all of them to FILE, as JSON.",
   async run(call) {
     const approval_id = call.args[0] ?? "";
     const out = newFile(call);
     const found = await call.client.get(`/api/approvals/${encodeURIComponent(approval_id)}/tokens`, issued);
-    if (out !== null) return written(call, out, { approval_id, items: found.items }, `${found.items.length} tokens`);
+    if (out !== null && found.items.length > 0) return tokensWritten(call, out, { approval_id, items: found.items });
     if (call.json) call.terminal.out(JSON.stringify(found));
     else if (found.items.length === 0) call.terminal.out("This approval has signed nothing.");
     else call.terminal.out(found.items.map(issuedText).join("\n\n"));
-    return exit.done;
+    // Who wanted a file and has none was not served.
+    return out === null ? exit.done : exit.failed;
   },
 };
 
@@ -70,7 +74,10 @@ export const keys: Command = {
   async run(call) {
     const out = newFile(call);
     const set = await call.client.get("/.well-known/jwks.json", keySet);
-    if (out !== null) return written(call, out, set, `${set.keys.length} keys`);
+    if (out !== null) {
+      writeNew(out, `${JSON.stringify(set)}\n`);
+      return saidWritten(call, [out], countOf(set.keys.length, "key"));
+    }
     call.terminal.out(JSON.stringify(set, null, call.json ? 0 : 2));
     return exit.done;
   },
@@ -145,17 +152,33 @@ async function keysAt(base: string): Promise<readonly PublicKey[]> {
 
 function newFile(call: Call): string | null {
   const out = call.text("out");
-  const path = out === undefined ? null : resolve(call.terminal.cwd, out);
-  if (path !== null && existsSync(path))
-    throw new UsageError(`${visibleLine(path)} is there already: name another file`);
+  return out === undefined ? null : absent(resolve(call.terminal.cwd, out));
+}
+function absent(path: string): string {
+  if (existsSync(path)) throw new UsageError(`${visibleLine(path)} is there already: name another file`);
   return path;
 }
-function written(call: Call, file: string, value: unknown, what: string) {
+/** A bare token is what any JOSE tool reads; all of them with how far they came is what `--json` asks for. */
+function tokensWritten(call: Call, out: string, all: { approval_id: string; items: readonly IssuedToken[] }) {
+  const said = countOf(all.items.length, "token");
+  if (call.json) {
+    writeNew(out, `${JSON.stringify(all)}\n`);
+    return saidWritten(call, [out], said);
+  }
+  const files = all.items.length === 1 ? [out] : all.items.map((_, at) => absent(`${out}.${at + 1}`));
+  for (const [at, { jws }] of all.items.entries()) writeNew(files[at] ?? out, `${jws}\n`);
+  return saidWritten(call, files, said);
+}
+function writeNew(file: string, content: string): void {
   try {
-    writeFileSync(file, `${JSON.stringify(value)}\n`, { flag: "wx", mode: 0o600 });
+    writeFileSync(file, content, { flag: "wx", mode: 0o600 });
   } catch {
     throw new UsageError(`${visibleLine(file)} cannot be written`);
   }
-  call.terminal.out(call.json ? JSON.stringify({ file }) : `Written: ${visibleLine(file)}, ${what}.`);
+}
+function saidWritten(call: Call, files: readonly string[], what: string) {
+  const [first = "", last] = [files[0], files.length > 1 ? files.at(-1) : undefined];
+  const named = visibleLine(last === undefined ? first : `${first} to ${last}`);
+  call.terminal.out(call.json ? JSON.stringify({ file: first }) : `Written: ${named}, ${what}.`);
   return exit.done;
 }

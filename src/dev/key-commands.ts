@@ -18,7 +18,8 @@ npm run --silent keys -- generate [--keep JWKS]
 
   list         which key signs, and which ones verify
   rotate       make a new key that signs from the next start on; the others stay to verify
-  retire KID   forget the private part of a key that no longer signs
+  retire KID   forget the private part of a key that no longer signs; \`rotate\` does that by itself, so only a key that
+               was put into the set by hand, or by an older version, still needs it
   revoke KID   forget a key altogether: what it signed stands for nothing from the next start on
   generate     print a new SIGNING_KEYS for a deployment on stdout, private part and all
   --keep JWKS  what these published keys signed still verifies: a file saved from /.well-known/jwks.json
@@ -130,7 +131,8 @@ function listed({ active, keys }: SigningKeys): string[] {
 function generate(keep: string | undefined, say: Said): number {
   const made = generated(keep === undefined ? { keys: [] } : published(resolve(keep)));
   say.out(JSON.stringify(made));
-  say.err(`Key ${made.active} is new; ${Object.keys(made.keys).length - 1} published ones only verify.
+  const others = Object.keys(made.keys).length - 1;
+  say.err(`Key ${made.active} is new; ${others === 1 ? "1 published one only verifies" : `${others} published ones only verify`}.
 This line holds a private key: it belongs into the secret and nowhere else.
   npm run --silent keys -- generate --keep jwks.json | npx wrangler secret put SIGNING_KEYS`);
   return 0;

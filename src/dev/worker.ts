@@ -1,6 +1,6 @@
 /** The Worker as a child process: its database brought up to date, then served on one port. [START-11] [START-12] */
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync } from "node:fs";
+import { mkdirSync, readdirSync, statfsSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -14,6 +14,20 @@ const READY_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 5_000;
 /** So many looks without any answer in a row, each of at most five seconds: a machine that is only busy answers one. */
 const MOST_SILENT_LOOKS = 6;
+
+/** With less than this left on its disk a database refuses to write. */
+const LEAST_FREE_BYTES = 4 * 1024 * 1024;
+
+/** What a person should do about a Worker that is gone: a full disk is the one cause that can be seen from here. */
+export function whyLost(folder: Pick<StateFolder, "root" | "log">, free_bytes = freeBytes(folder.root)): string {
+  if (free_bytes < LEAST_FREE_BYTES)
+    return `: no room is left on the disk of ${folder.root}. Free some, then start it again; nothing that was answered is lost`;
+  return `; see ${folder.log}. Start it again with npm start: unfinished work goes on`;
+}
+function freeBytes(dir: string): number {
+  const { bavail, bsize } = statfsSync(dir);
+  return bavail * bsize;
+}
 
 export interface WorkerSpec {
   readonly processes: ProcessList;
@@ -42,14 +56,17 @@ export async function startWorker(spec: WorkerSpec): Promise<Worker> {
   let ready = false;
   child.on("exit", (code, signal) => {
     ended = true;
-    if (!expected && ready)
-      spec.lost(`the Worker's server ended (${signal ?? `exit code ${code}`}); see ${folder.log}`);
+    if (!expected && ready) spec.lost(`the Worker's server ended (${signal ?? `exit code ${code}`})${whyLost(folder)}`);
   });
   const url = `http://127.0.0.1:${port}`;
   const until = Date.now() + READY_WITHIN_MS;
   while (!(await healthy(url))) {
     if (ended)
-      throw new StartError(`the Worker did not start: ${reasonIn(folder.log, from)} (all of it: ${folder.log})`);
+      throw new StartError(
+        freeBytes(folder.root) < LEAST_FREE_BYTES
+          ? `the Worker did not start${whyLost(folder)}`
+          : `the Worker did not start: ${reasonIn(folder.log, from)} (all of it: ${folder.log})`,
+      );
     if (Date.now() > until)
       throw new StartError(`the Worker did not answer within a minute: ${reasonIn(folder.log, from)}`);
     await sleep(50);
@@ -59,7 +76,7 @@ export async function startWorker(spec: WorkerSpec): Promise<Worker> {
     answers: () => answers(url),
     every_ms: LOOK_EVERY_MS,
     silent: () => {
-      if (!expected && !ended) spec.lost(`the Worker answers nothing any more; see ${folder.log}`);
+      if (!expected && !ended) spec.lost(`the Worker answers nothing any more${whyLost(folder)}`);
     },
   });
   return {

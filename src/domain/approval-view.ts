@@ -80,6 +80,8 @@ export const needsView = z.strictObject({
   not_by: z.string().nullable(),
   /** How often changes of a plan may still be asked for. */
   revisions_left: z.number().int(),
+  /** Who approved and has lost their token since: their yes counts no more. Absent when nobody did. */
+  revoked: z.array(z.string()).exactOptional(),
 });
 export const approvalView = z.strictObject({
   id: z.string(),

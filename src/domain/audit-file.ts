@@ -41,7 +41,8 @@ export interface FileVerdict {
   readonly chains: readonly (ChainHead & { readonly signed_up_to: number })[];
   readonly checkpoints: number;
   readonly last_checkpoint: LastCheckpoint | null;
-  readonly fault: Omit<Fault, "ok"> | null;
+  /** `unsigned`: whoever reads it asked for signatures, and there are none. */
+  readonly fault: (Omit<Fault, "ok" | "fault"> & { readonly fault: Fault["fault"] | "unsigned" }) | null;
 }
 
 /**

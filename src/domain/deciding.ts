@@ -1,6 +1,6 @@
 /**
  * Who may say yes to a card, whose yes still lacks, and until when: read from the policy in force. Two names of one
- * person are one person; a no never needs any of it. [APP-40] [APP-41] [APP-42] [APP-43] [APP-44]
+ * person are one person; whose token is revoked no longer counts; a no never needs any of it. [APP-40] to [APP-44] [DEC-70]
  */
 import { limits } from "../limits.ts";
 import type { ApprovalView } from "./approval-view.ts";
@@ -43,7 +43,7 @@ export function personOf(subject: string): string {
   return subject
     .replace(tokenTail, "")
     .normalize("NFKC")
-    .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, "")
+    .replaceAll(/[[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]--\s]/gv, "")
     .replaceAll(/\s+/gu, " ")
     .trim()
     .toLowerCase();
@@ -56,6 +56,7 @@ function samePerson(a: string, b: string): boolean {
 function counts(needs: Needs, content_hash: string, made: Made): boolean {
   if (made.decision !== "approve" || made.content_hash !== content_hash) return false;
   if (needs.not_by !== null && samePerson(made.by, needs.not_by)) return false;
+  if (needs.revoked?.includes(made.by)) return false;
   return proofs.indexOf(made.proof) >= proofs.indexOf(needs.proof);
 }
 /** The approvals that count, one a person. */
@@ -78,7 +79,7 @@ export function whyNotYes(
     );
   if (proofs.indexOf(caller.via) < proofs.indexOf(needs.proof))
     return no(
-      "The policy takes a yes to this only from a person signed in on the page. Sign in there and decide; a token may deny it.",
+      "The policy takes a yes to this only from a person signed in on the page. Ask an admin for a sign-in link (`POST /api/tickets` with your token's id), open it and decide there; a token may deny it.",
       "proof",
     );
   const own = approvalsOf(needs, card).find((made) => samePerson(made.by, caller.subject));

@@ -18,6 +18,12 @@ export function wordsOf(message: Pick<Message, "message_kind" | "content" | "pla
     .join("\n\n");
 }
 
+/** The files that a finished attempt changed. */
+export function changedBy(message: Pick<Message, "message_kind" | "payload">): readonly string[] {
+  const result = message.message_kind === "execution_result" ? executionResult.safeParse(message.payload) : null;
+  return result?.success ? (result.data.patch?.files.map(({ path }) => path) ?? []) : [];
+}
+
 /** `arguments` of the card: the same for the same message and for no other. */
 export function heldBytes(message: Message): string {
   const words = wordsOf(message);

@@ -14,7 +14,10 @@ function encode(bytes: Uint8Array): string {
 }
 function decode(text: string): Uint8Array<ArrayBuffer> | null {
   if (!/^[A-Za-z0-9_-]*$/.test(text)) return null;
-  return Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
+  const letters = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
+  const bytes = new Uint8Array(letters.length);
+  for (let at = 0; at < letters.length; at++) bytes[at] = letters.charCodeAt(at);
+  return bytes;
 }
 const utf8 = new TextEncoder();
 const header = z.strictObject({ alg: z.literal("EdDSA"), kid: z.string(), typ: z.string() });

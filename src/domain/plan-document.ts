@@ -32,12 +32,28 @@ export interface PlanDocument {
   readonly problems: readonly PlanProblem[];
 }
 
+/** Formatting characters that are drawn, for they embrace digits: the signs of numbers in Arabic, Syriac and Kaithi. */
+const drawn = String.raw`\u{600}-\u{605}\u{6dd}\u{70f}\u{890}\u{891}\u{8e2}\u{110bd}\u{110cd}`;
+/** Scripts whose letters change their shape by a joiner between them. */
+const joining = ["Arabic", "Syriac", "Devanagari", "Bengali", "Gurmukhi", "Gujarati", "Oriya", "Tamil", "Telugu"]
+  .concat(["Kannada", "Malayalam", "Sinhala", "Khmer", "Myanmar"])
+  .map((script) => String.raw`\p{Script=${script}}`)
+  .join("");
+
 /**
- * Control characters, direction overrides, invisible characters and lone surrogates: a person would
- * approve something else than what they see.
+ * Control characters, direction overrides, fillers, invisible characters and lone surrogates: a person would
+ * approve something else than what they see. Joiners and selectors pass where they belong: in an emoji, and joiners
+ * between letters of scripts that need them.
  */
-export const hiddenCharacter =
-  /[[\p{Cc}\p{Cs}\u{61c}\u{200b}\u{200e}\u{200f}\u{2028}-\u{202e}\u{2060}-\u{2069}\u{feff}\u{e0000}-\u{e007f}]--[\t\n]]/v;
+export const hiddenCharacter = new RegExp(
+  [
+    String.raw`[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u{2800}]--[\t\n\u{200c}\u{200d}\u{fe0e}\u{fe0f}${drawn}]]`,
+    String.raw`(?<![\p{Emoji}--[0-9#*]])(?<![0-9#*](?=\u{fe0f}\u{20e3}))[\u{fe0e}\u{fe0f}]`,
+    String.raw`(?<![${joining}])\u{200c}|\u{200c}(?![${joining}])`,
+    String.raw`(?<![${joining}\p{Extended_Pictographic}\p{Emoji_Modifier}\u{fe0f}])\u{200d}|\u{200d}(?![${joining}\p{Extended_Pictographic}])`,
+  ].join("|"),
+  "v",
+);
 const maxHiddenReported = 20;
 
 export function splitDocument(markdown: string): PlanDocument {

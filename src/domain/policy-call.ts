@@ -61,11 +61,30 @@ const pathKey = /(?:^|_)(?:paths?|files?|filepath|dir|directory|folder|root|(?:f
 const filePathKey = /^(?:from|to|source|destination|target|old|new)$/;
 const hostKey = /(?:^|_)(?:url|urls|uri|href|host|hosts|hostname|endpoint)$/;
 const remoteKey = /(?:^|_)remote$/;
+/** What stands under these is text for a reader or for a file: a path or an address in it is not used as one. */
+const textKey =
+  /(?:^|_)(?:contents?|text|texts|message|body|string|str|title|subject|description|summary|reason|note|question|answer|prompt|instructions|code|command|query|regex)$/;
+/** Of a commit: `git` takes it as the value of an option. */
+const messageKey = /(?:^|_)(?:message|body|title|subject|description)$/;
+/** Of the tools that edit files: what is looked for and what is put in its place. */
+const editKey = /(?:^|_)(?:search|replace|replacement|find|before|after|insert|data|value|diff|patch|lines)$/;
+/** Which lines are searched for: text too, where the tool looks for it inside of files. */
+const patternKey = /(?:^|_)pattern$/;
+/** Tools that reach no network by what their arguments say; a shell call's script is read for its hosts. */
+const localTools: readonly string[] = [
+  ...readingTools.filter((tool) => tool !== "web_search"),
+  ...["file_write", "file_edit", "git_add", "git_commit", "task_assign", "agent_spawn", "agent_stop"],
+  ...["shell_execute", "python_execute", "skill_execute"],
+];
+/** A path by its look: it leads from the root or the home, or goes up somewhere. */
+const looksAway = /^[/~]\S*$|(?:^|[/\\])\.\.(?:[/\\]|$)/;
+/** It may be such a path to a reader that trims, or takes blanks and addresses of files. */
+const mayLookAway = /^\s*(?:[/~]|file:)/i;
 const maxArgumentDepth = 8;
 
 export function touchOf(call: ToolCall): CallTouch {
-  const found = { paths: [] as string[], urls: [] as string[], deep: false };
-  collect(call.args, "", call.tool.startsWith("file_"), found, 0);
+  const found: Found = { paths: [], urls: [], odd: [], deep: false };
+  collect(call.args, "", call.tool, found, 0);
   const args = isRecord(call.args) ? call.args : null;
   const cwd = typeof args?.cwd === "string" ? args.cwd : ".";
   const script = call.tool === "shell_execute" && typeof args?.command === "string" ? args.command : null;
@@ -85,6 +104,7 @@ export function touchOf(call: ToolCall): CallTouch {
   function oddity(): string | null {
     if (args === null) return "its arguments are not named";
     if (found.deep) return "its arguments are nested too deep to judge";
+    if (found.odd[0] !== undefined) return found.odd[0];
     if (call.tool !== "shell_execute") return null;
     if (script === null) return "it has no command";
     const extra = Object.keys(args).find((key) => !shellKeys.includes(key));
@@ -96,22 +116,50 @@ function isRecord(value: JsonValue): value is { [key: string]: JsonValue } {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+interface Found {
+  readonly paths: string[];
+  readonly urls: string[];
+  /** Why a value cannot be taken for what its key says. */
+  readonly odd: string[];
+  deep: boolean;
+}
+
 /** Walks the arguments for paths and addresses; a list belongs to the key it stands under. */
-function collect(
-  value: JsonValue,
-  key: string,
-  ofFiles: boolean,
-  found: { paths: string[]; urls: string[]; deep: boolean },
-  depth: number,
-): void {
+function collect(value: JsonValue, key: string, tool: string, found: Found, depth: number): void {
   if (depth > maxArgumentDepth) found.deep = true;
-  else if (typeof value === "string") {
-    const words = wordsIn(key);
-    if (hostKey.test(words) || (remoteKey.test(words) && anyScheme.test(value))) found.urls.push(value);
-    else if (pathKey.test(words) || (ofFiles && filePathKey.test(words))) found.paths.push(value);
-  } else if (Array.isArray(value)) for (const item of value) collect(item, key, ofFiles, found, depth + 1);
+  else if (typeof value === "string") takeText(value, wordsIn(key), tool, found);
+  else if (Array.isArray(value)) for (const item of value) collect(item, key, tool, found, depth + 1);
   else if (isRecord(value))
-    for (const [name, inner] of Object.entries(value)) collect(inner, name, ofFiles, found, depth + 1);
+    for (const [name, inner] of Object.entries(value)) {
+      // `{"files": {"a/b.ts": "..."}}`: a name can be a path.
+      if (looksAway.test(name) || (isPathKey(wordsIn(key), tool) && /[./]/.test(name))) found.paths.push(name);
+      collect(inner, name, tool, found, depth + 1);
+    }
+}
+function isPathKey(words: string, tool: string): boolean {
+  return pathKey.test(words) || (tool.startsWith("file_") && filePathKey.test(words));
+}
+function takeText(value: string, words: string, tool: string, found: Found): void {
+  if (tool.startsWith("git_") && value.startsWith("-") && !messageKey.test(words)) {
+    found.odd.push(`"${value.slice(0, 60)}" would be read as an option`);
+    // `--output=/x`, `-o/x`: where it would write, or read.
+    const named = value.includes("=") ? value.slice(value.indexOf("=") + 1) : value.replace(/^-[a-zA-Z]?/, "");
+    if (looksAway.test(named)) found.paths.push(named);
+  }
+  if (hostKey.test(words) || (remoteKey.test(words) && anyScheme.test(value))) found.urls.push(value);
+  else if (isPathKey(words, tool)) found.paths.push(value);
+  else if (!localTools.includes(tool) && isAddress(value)) found.urls.push(value.trim());
+  else if (words === "cwd" || isText(words, tool)) return;
+  else if (looksAway.test(value)) found.paths.push(value.replaceAll("\\", "/"));
+  else if (mayLookAway.test(value)) found.odd.push(`"${value.trim().slice(0, 60)}" may be a path`);
+}
+function isText(words: string, tool: string): boolean {
+  if (tool === "search_files" && patternKey.test(words)) return true;
+  return textKey.test(words) || (tool.startsWith("file_") && editKey.test(words));
+}
+/** The whole text is one address; one in a sentence is not. */
+function isAddress(text: string): boolean {
+  return anyScheme.test(text.trim()) && !/\s/.test(text.trim());
 }
 
 /** `filePath`, `file-path` and `FILE_PATH` are the same words. */

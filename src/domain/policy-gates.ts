@@ -3,13 +3,13 @@
  * lane may only annotate. Agents never see them. [POL-*] [GATE-*]
  */
 import { z } from "zod";
-import { invisibleIn, secretIn, wordIn } from "./gate-texts.ts";
-import { globProblem, matchesAny } from "./glob.ts";
-import type { Taint } from "./message.ts";
+import { gatedFile, gatedPath, wordsOfCall } from "./gate-paths.ts";
+import { invisibleIn, SearchedText, secretIn } from "./gate-texts.ts";
+import { globProblem } from "./glob.ts";
+import type { JsonValue, Taint } from "./message.ts";
 import { taint, taints } from "./message.ts";
 import type { CallContext, CallTouch } from "./policy-call.ts";
 import { sandboxTools } from "./taint.ts";
-import { insideWorkspace } from "./workspace-path.ts";
 
 export const gateTriggers = ["every_user_message", "on_tool_call", "after_step", "every_agent_response"] as const;
 export type GateTrigger = (typeof gateTriggers)[number];
@@ -56,7 +56,15 @@ export type Gate = z.infer<typeof gate>;
 export interface GateSubject {
   readonly text: string;
   readonly taint: Taint;
-  readonly call: { readonly touch: CallTouch; readonly context: CallContext } | null;
+  readonly call: { readonly touch: CallTouch; readonly context: CallContext; readonly args: JsonValue } | null;
+  /** The files of a finished patch. */
+  readonly files?: readonly string[];
+}
+/** What several gates read is made once for all of them. */
+interface Read extends GateSubject {
+  /** The text, and what a call says in words. */
+  readonly said: string;
+  readonly searched: SearchedText;
 }
 export interface GateNote {
   readonly gate: string;
@@ -72,8 +80,13 @@ export interface GateOutcome {
 
 /** All gates of the trigger are asked; one that blocks wins over one that asks, else the first. */
 export function evaluateGates(gates: readonly Gate[], trigger: GateTrigger, subject: GateSubject): GateOutcome {
-  const fired = gates.flatMap((one) => {
-    const reason = one.trigger === trigger ? firedBy(one, subject) : null;
+  const { call, text } = subject;
+  const said = call === null ? text : `${text}\n${wordsOfCall(call.args, call.touch)}`;
+  const asked = gates.filter((one) => one.trigger === trigger);
+  const lists = asked.flatMap((one) => (one.check === "text_contains" ? [one.params.any] : []));
+  const read: Read = { ...subject, said, searched: new SearchedText(said, lists) };
+  const fired = asked.flatMap((one) => {
+    const reason = firedBy(one, read);
     return reason === null ? [] : [{ gate: one.id, action: one.action, reason }];
   });
   const notes = fired.filter((one) => one.action === "annotate").map(({ gate: id, reason }) => ({ gate: id, reason }));
@@ -83,7 +96,7 @@ export function evaluateGates(gates: readonly Gate[], trigger: GateTrigger, subj
   return { action: deciding.action, gate: deciding.gate, reason: deciding.reason, notes };
 }
 
-function firedBy(one: Gate, subject: GateSubject): string | null {
+function firedBy(one: Gate, subject: Read): string | null {
   const { call, text } = subject;
   switch (one.check) {
     case "tool_named":
@@ -91,9 +104,9 @@ function firedBy(one: Gate, subject: GateSubject): string | null {
         ? `the tool ${call.touch.tool} is gated`
         : null;
     case "path_matches":
-      return call === null ? null : gatedPath(one.params.globs, call.touch);
+      return call === null ? gatedFile(one.params.globs, subject.files ?? []) : gatedPath(one.params.globs, call.touch);
     case "text_contains": {
-      const found = wordIn(one.params.any, text);
+      const found = subject.searched.wordIn(one.params.any);
       return found === null ? null : `the text contains "${found}"`;
     }
     case "text_longer_than":
@@ -103,7 +116,7 @@ function firedBy(one: Gate, subject: GateSubject): string | null {
       return found === null ? null : `the text holds characters that nobody sees (${found})`;
     }
     case "secret_like": {
-      const found = secretIn(text);
+      const found = secretIn(subject.said);
       return found === null ? null : `the text seems to hold ${found}`;
     }
     case "taint_at_least":
@@ -113,12 +126,6 @@ function firedBy(one: Gate, subject: GateSubject): string | null {
     case "rule_of_two":
       return call === null ? null : reachesOut(one.params.inside, subject.taint, call);
   }
-}
-
-function gatedPath(gated: readonly string[], touch: CallTouch): string | null {
-  const paths = [...touch.paths, ...(touch.shell?.writes ?? [])].map((path) => insideWorkspace(path, touch.cwd));
-  const found = paths.find((path) => path !== null && matchesAny(gated, path));
-  return typeof found === "string" ? `the path "${found}" is gated` : null;
 }
 
 /** Untrusted content, a secret and a way out never meet unasked. */

@@ -17,6 +17,7 @@ import type { CallContext, CallTouch, ToolCall, TrustRole } from "./policy-call.
 import { readingTools, touchOf, trustRoles } from "./policy-call.ts";
 import type { Gate, GateNote } from "./policy-gates.ts";
 import { evaluateGates, gate } from "./policy-gates.ts";
+import { foldName } from "./workspace-path.ts";
 
 const setting = z.enum(["auto_approve", "require_approval", "deny"]);
 type Setting = z.infer<typeof setting>;
@@ -134,7 +135,7 @@ export function resolve(policy: Policy, call: ToolCall, context: CallContext): R
   const gates = evaluateGates(policy.gates, "on_tool_call", {
     text: JSON.stringify(call.args),
     taint: context.taint,
-    call: { touch, context },
+    call: { touch, context, args: call.args },
   });
   const notes = gates.notes;
   if (gates.action !== "pass")
@@ -157,14 +158,17 @@ type Verdict = Omit<Resolution, "notes">;
 function denialOf(policy: Policy, touch: CallTouch, context: CallContext): Verdict | null {
   const broken = firstBroken(policy.arguments, "deny", touch, context);
   if (broken !== null) return { decision: "deny", ...broken };
-  if (settingOf(policy.tools, touch.tool, policy) === "deny")
-    return { decision: "deny", rule: `tool:${touch.tool}`, reason: `the policy denies ${touch.tool}` };
-  if (roleSetting(policy, context.role, touch.tool) === "deny")
-    return {
-      decision: "deny",
-      rule: `role:${context.role}`,
-      reason: `the policy denies ${touch.tool} to the role ${context.role}`,
-    };
+  // Another spelling of a denied name may reach the same tool.
+  for (const tool of new Set([touch.tool, foldName(touch.tool).trim()])) {
+    if (settingOf(policy.tools, tool, policy) === "deny")
+      return { decision: "deny", rule: `tool:${tool}`, reason: `the policy denies ${tool}` };
+    if (roleSetting(policy, context.role, tool) === "deny")
+      return {
+        decision: "deny",
+        rule: `role:${context.role}`,
+        reason: `the policy denies ${tool} to the role ${context.role}`,
+      };
+  }
   return null;
 }
 
@@ -222,6 +226,8 @@ function settingOf(from: Readonly<Record<string, Setting>>, tool: string, policy
 /** Why the token grants the call; null when it does not. The grant names the tool, and all the call touches. */
 function grantedBy(token: CallContext["token"], touch: CallTouch): string | null {
   if (token === null || !token.allow.tools.includes(touch.tool) || touch.odd !== null) return null;
+  // What no policy could name is no tool, whoever wrote it into a grant.
+  if (!toolName.test(touch.tool)) return null;
   if (touch.tool === "shell_execute") return shellGrant(token.allow, token.steps, touch);
   // Which file it changes must be seen where files are granted.
   if (touch.writes && touch.tool.startsWith("file_") && touch.paths.length === 0) return null;

@@ -7,91 +7,78 @@ import { globMatches } from "./glob.ts";
 import { checkDefinitions, setupInputs } from "./plan-protect.ts";
 import { foldName, partsOf } from "./workspace-path.ts";
 
-const folders: Readonly<Record<string, string>> = {
-  ...all("a CI file", ".github", ".gitlab", ".gitea", ".forgejo", ".circleci", ".buildkite", ".woodpecker", ".ci"),
-  ...all("a hook", ".husky", ".githooks", ".hooks", ".git-hooks"),
-  ...all("read by an editor", ".vscode", ".idea", ".devcontainer", ".fleet", ".zed"),
-  ...all("read by build tools", ".cargo", ".yarn", ".mvn", ".config"),
-  ...all("instructions to an agent", ".claude", ".cursor", ".codex", ".gemini", ".countersign", ".windsurf"),
-  ...all("instructions to an agent", ".clinerules", ".roo", ".continue", ".opencode", ".agents", ".kiro", ".aider"),
-};
-/** As folded: lower case. `*` stands for anything in the name. */
-const names: Readonly<Record<string, string>> = {
-  ...all("instructions to an agent", "agents.md", "agents.override.md", "agent.md", "claude.md", "claude.local.md"),
-  ...all("instructions to an agent", "gemini.md", "skill.md", "copilot-instructions.md", ".cursorrules", ".mcp.json"),
-  ...all(
-    "instructions to an agent",
-    ".windsurfrules",
-    ".aider.conf.yml",
-    "opencode.json",
-    ".clinerules",
-    ".goosehints",
-  ),
-  ...all("a hook", ".pre-commit-config.yaml", ".pre-commit-hooks.yaml", "lefthook.yml", "lefthook.yaml", ".huskyrc"),
-  ...all("a hook", ".lintstagedrc", "lint-staged.config.js", ".gitmodules", ".gitattributes"),
-  ...all(
-    "a CI file",
-    "jenkinsfile",
-    "appveyor.yml",
-    ".appveyor.yml",
-    "cloudbuild.yaml",
-    "buildspec.yml",
-    ".cirrus.yml",
-  ),
-  ...all("a CI file", "azure-pipelines.yaml", ".gitlab-ci.yaml", ".drone.yaml", "bitrise.yml", "codemagic.yaml"),
-  ...all("read by build tools", ".envrc", "dockerfile", "containerfile", "docker-compose.yml", "docker-compose.yaml"),
-  ...all(
-    "read by build tools",
-    "compose.yml",
-    "compose.yaml",
-    "vagrantfile",
-    "procfile",
-    ".gitpod.yml",
-    "devcontainer.json",
-  ),
-  ...all("read by build tools", ".tool-versions", "mise.toml", ".mise.toml", "flake.nix", "shell.nix", "default.nix"),
-  ...all(
-    "read by build tools",
-    "cmakelists.txt",
-    "meson.build",
-    "sconstruct",
-    "build.bazel",
-    "workspace.bazel",
-    ".bazelrc",
-  ),
-  ...all(
-    "read by build tools",
-    "gradlew",
-    "gradlew.bat",
-    "mvnw",
-    "mvnw.cmd",
-    "gradle.properties",
-    "build.xml",
-    "build.sbt",
-  ),
-  ...all("read by build tools", "configure", "configure.ac", "build.zig", "binding.gyp", "fabfile.py", "podfile"),
-  ...all(
-    "read by build tools",
-    "sitecustomize.py",
-    "usercustomize.py",
-    ".babelrc",
-    "mix.exs",
-    "pubspec.yaml",
-    "tiltfile",
-  ),
-  ...all("read by a shell", ".bashrc", ".bash_profile", ".profile", ".zshrc", ".zshenv", ".inputrc", ".vimrc", ".exrc"),
-  ...all("read by a debugger", ".gdbinit", ".lldbinit", ".irbrc", ".pryrc"),
-  ...all("a lock file", "go.work.sum", "flake.lock", "packages.lock.json", "podfile.lock", "mix.lock", "pubspec.lock"),
-};
-const patterns: readonly (readonly [RegExp, string])[] = [
-  [/\.(?:gradle|gradle\.kts|mk|cmake|gemspec|pth|csproj|fsproj|vbproj|targets|cabal)$/, "read by build tools"],
-  [/^(?:makefile|dockerfile|jenkinsfile|gulpfile|gruntfile|\.env)\./, "read by build tools"],
-  [/^\.(?:lintstagedrc|huskyrc)\./, "a hook"],
+/** Each list is of folded names: lower case. The first list that holds the name says what it is. */
+type Kinds = readonly (readonly [what: string, names: string])[];
+const agent = "instructions to an agent";
+const folderNames: Kinds = [
+  ["a CI file", ".github .gitlab .gitea .forgejo .circleci .buildkite .woodpecker .ci .semaphore .builds .tekton"],
+  ["a CI file", ".teamcity .drone .azure-pipelines .azuredevops"],
+  ["a hook", ".husky .githooks .hooks .git-hooks"],
+  ["read by an editor", ".vscode .idea .devcontainer .fleet .zed"],
+  ["read by build tools", ".cargo .yarn .mvn .config .bazel fastlane magefiles"],
+  [agent, ".claude .cursor .codex .gemini .countersign .continue .opencode .agents .kiro .junie .trae .qwen .amazonq"],
+  [agent, ".augment .openhands .factory .crush .qodo .rovodev"],
+];
+const fileNames: Kinds = [
   [
-    /^(?:lint-staged\.config|webpack\.config|rollup\.config|next\.config|svelte\.config|nuxt\.config)\./,
-    "read by build tools",
+    agent,
+    "agents.md agents.override.md agent.md claude.md claude.local.md gemini.md qwen.md skill.md warp.md crush.md",
+  ],
+  [agent, "copilot-instructions.md .cursorrules .mcp.json opencode.json .goosehints .rules .augment-guidelines"],
+  ["a hook", ".pre-commit-config.yaml .pre-commit-hooks.yaml lefthook.yml lefthook.yaml .huskyrc .lintstagedrc"],
+  ["a hook", ".lefthook.yml .lefthook.yaml .overcommit.yml .gitmodules .gitattributes"],
+  ["a CI file", "jenkinsfile appveyor.yml .appveyor.yml appveyor.yaml cloudbuild.yaml cloudbuild.yml cloudbuild.json"],
+  ["a CI file", "buildspec.yml buildspec.yaml .cirrus.yml .cirrus.star azure-pipelines.yml azure-pipelines.yaml"],
+  ["a CI file", ".gitlab-ci.yml .gitlab-ci.yaml .drone.yml .drone.yaml .drone.star .drone.jsonnet .travis.yml"],
+  ["a CI file", ".woodpecker.yml .woodpecker.yaml wercker.yml .build.yml bitbucket-pipelines.yml bitrise.yml"],
+  ["a CI file", "codemagic.yaml .scrutinizer.yml renovate.json renovate.json5 .renovaterc .renovaterc.json"],
+  ["who must approve a change", "codeowners"],
+  ["read by build tools", ".envrc .env dockerfile containerfile docker-compose.yml docker-compose.yaml compose.yml"],
+  ["read by build tools", "compose.yaml vagrantfile procfile .gitpod.yml devcontainer.json .tool-versions mise.toml"],
+  ["read by build tools", ".mise.toml flake.nix shell.nix default.nix devbox.json earthfile tiltfile brewfile .replit"],
+  ["read by build tools", "cmakelists.txt cmakepresets.json meson.build meson_options.txt meson.options sconstruct"],
+  ["read by build tools", "sconscript wscript build.bazel workspace.bazel module.bazel .bazelrc .bazelversion"],
+  ["read by build tools", "gradlew gradlew.bat mvnw mvnw.cmd gradle.properties build.xml build.sbt build.sc deps.edn"],
+  ["read by build tools", "project.clj package.swift cartfile podfile mix.exs rebar.config pubspec.yaml dune-project"],
+  ["read by build tools", "configure configure.ac configure.in build.zig build.rs binding.gyp fabfile.py dodo.py"],
+  ["read by build tools", "nuget.config rust-toolchain rust-toolchain.toml stack.yaml cabal.project setup.hs"],
+  ["read by build tools", "makefile gnumakefile justfile .justfile rakefile gemfile guardfile thorfile snakefile"],
+  ["read by build tools", "sitecustomize.py usercustomize.py conftest.py noxfile.py tox.ini setup.cfg pyproject.toml"],
+  ["read by build tools", "pylintrc .pylintrc .flake8 mypy.ini .rubocop.yml .simplecov cypress.json angular.json"],
+  ["read by build tools", "turbo.json nx.json lerna.json rush.json jasmine.json .babelrc .swcrc .taprc .envrc.local"],
+  ["read by a shell", ".bashrc .bash_profile .profile .zshrc .zshenv .zprofile .inputrc .vimrc .exrc .nvimrc"],
+  ["read by a debugger", ".gdbinit .lldbinit .irbrc .pryrc .pdbrc"],
+  [
+    "a lock file",
+    "go.work go.work.sum flake.lock packages.lock.json podfile.lock mix.lock pubspec.lock package.resolved",
   ],
 ];
+/** Of a folder or a file. */
+const anyPart: readonly (readonly [RegExp, string])[] = [[/^\.(?:windsurf|clinerules|aider|roo)/, agent]];
+const patterns: readonly (readonly [RegExp, string])[] = [
+  [
+    /\.(?:gradle|gradle\.kts|mk|cmake|gemspec|pth|csproj|fsproj|vbproj|targets|props|cabal|bzl|just)$/,
+    "read by build tools",
+  ],
+  [/^(?:makefile|dockerfile|containerfile|gulpfile|gruntfile|knexfile|\.env)\./, "read by build tools"],
+  [/^jenkinsfile\./, "a CI file"],
+  [/^taskfile\.(?:dist\.)?ya?ml$/, "read by build tools"],
+  [/^(?:wdio|nightwatch|karma|protractor|codecept)\.conf\./, "read by build tools"],
+  [
+    /^(?:webpack|rollup|next|svelte|nuxt|astro|postcss|tailwind|cypress|playwright|vue|remix|metro|tsup|esbuild|forge|prettier|stylelint|commitlint|release|babel|uno|drizzle|prisma|capacitor)\.config\./,
+    "read by build tools",
+  ],
+  [
+    /^\.(?:nycrc|c8rc|prettierrc|stylelintrc|commitlintrc|releaserc|testcaferc|babelrc|swcrc)(?:\.|$)/,
+    "read by build tools",
+  ],
+  [/^\.(?:golangci|goreleaser)\.(?:ya?ml|toml|json)$/, "read by build tools"],
+  [/^(?:\.(?:lintstagedrc|huskyrc)|lint-staged\.config)\./, "a hook"],
+];
+/** Bazel reads these by their case only; folded, every `mkdir build` would ask. */
+const exactNames: readonly string[] = ["BUILD", "WORKSPACE"];
+const folders = tableOf(folderNames);
+const names = tableOf(fileNames);
 /** What defines the checks and what setup reads, as patterns over the last name. */
 const defining = [...checkDefinitions, ...setupInputs]
   .filter((glob) => !glob.endsWith("/**"))
@@ -104,8 +91,11 @@ const definingPattern = new RegExp(
     .join("|")})$`,
 );
 
-function all(what: string, ...of: readonly string[]): Record<string, string> {
-  return Object.fromEntries(of.map((name) => [name, what]));
+function tableOf(kinds: Kinds): ReadonlyMap<string, string> {
+  return new Map(kinds.flatMap(([what, list]) => list.split(" ").map((name) => [name, what] as const)));
+}
+function matching(from: readonly (readonly [RegExp, string])[], name: string): string | undefined {
+  return from.find(([pattern]) => pattern.test(name))?.[1];
 }
 
 export interface ProtectedFile {
@@ -120,12 +110,14 @@ export function protectedFile(path: string): ProtectedFile | null {
   const parts = partsOf(path);
   for (let at = 0; at < parts.length; at++) {
     const name = foldName(parts[at] ?? "");
-    if (Object.hasOwn(folders, name))
-      return { what: folders[name] ?? "protected", folder: parts.slice(0, at + 1).join("/") };
+    const what = folders.get(name) ?? matching(anyPart, name);
+    if (what !== undefined) return { what, folder: parts.slice(0, at + 1).join("/") };
   }
-  const last = foldName(parts.at(-1) ?? "");
-  const what = Object.hasOwn(names, last) ? names[last] : patterns.find(([pattern]) => pattern.test(last))?.[1];
+  const written = parts.at(-1) ?? "";
+  const last = foldName(written);
+  const what = names.get(last) ?? matching(patterns, last);
   if (what !== undefined) return { what, folder: null };
+  if (exactNames.includes(written)) return { what: "read by build tools", folder: null };
   if (definingNames.has(last) || definingPattern.test(last))
     return { what: "what its checks or its setup are made of", folder: null };
   return null;

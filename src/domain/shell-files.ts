@@ -12,7 +12,9 @@ const none: NamedFiles = { named: [], written: [] };
 
 /** Programs that change the files they name. */
 const writers =
-  /^(?:rm|rmdir|touch|mkdir|tee|chmod|chown|chgrp|chattr|setfacl|truncate|unlink|shred|mkfifo|mknod|patch|gzip|gunzip|bzip2|bunzip2|xz|unxz|zstd|sponge|ed|ex|vi|vim|nano|dos2unix|unix2dos|mktemp|split|csplit|xxd|uniq)$/;
+  /^(?:rm|rmdir|touch|mkdir|tee|chmod|chown|chgrp|chattr|setfacl|truncate|unlink|shred|mkfifo|mknod|patch|gzip|gunzip|bzip2|bunzip2|xz|unxz|unlzma|lzma|zstd|unzstd|uncompress|lz4|unlz4|brotli|sponge|ed|ex|vi|vim|nano|dos2unix|unix2dos|mktemp|split|csplit|xxd|uniq)$/;
+/** Of those, the ones that write the file without its last ending. */
+const packers = /^(?:gzip|gunzip|bzip2|bunzip2|xz|unxz|unlzma|lzma|zstd|unzstd|uncompress|lz4|unlz4|brotli)$/;
 /** Programs that write into their last operand, or the folder given by `-t`. */
 const copiers = /^(?:cp|mv|ln|install|rsync|link|scp)$/;
 const movers = /^(?:cd|pushd)$/;
@@ -47,6 +49,7 @@ export function filesOf(run: readonly string[]): NamedFiles {
   if (name === "dd") return dd(rest);
   if (movers.test(name)) return { named: operands(rest), written: [] };
   if (copiers.test(name)) return copied(name, rest);
+  if (packers.test(name)) return both(operands(rest).flatMap((file) => [file, file.replace(/\.[^./]+$/, "")]));
   if (writers.test(name)) return both(operands(rest));
   if (name === "git") return withOutputs(name, rest, gitFiles(rest));
   return withOutputs(name, rest, []);

@@ -45,6 +45,59 @@ const quiet: Readonly<Record<string, RegExp>> = {
   merge: /^(?:-s|-e)$/,
 };
 
+/** Commands that change files or references as another commit has them: their words do not say which. */
+const bringing = wordsIn("cherry-pick revert merge update-ref prune sparse-checkout");
+const here = /^(?:HEAD|@)$/;
+
+/**
+ * The words by which a command writes what stands in a commit, a stash or under `.git`, and not only what it names;
+ * none when it does not. From the index comes only what somebody wrote and added.
+ */
+function bringingWords(command: string, rest: readonly string[]): readonly string[] {
+  if (bringing.includes(command)) return [command];
+  const end = rest.indexOf("--");
+  const before = end < 0 ? rest : rest.slice(0, end);
+  const options = before.filter((word) => /^-./.test(word));
+  const [first = "", ...further] = before.filter((word) => !/^-./.test(word));
+  const by = (pattern: RegExp) => options.filter((word) => pattern.test(word));
+  const when = (holds: boolean, words: readonly string[] = []) => (holds ? [command, ...words] : []);
+  switch (command) {
+    case "checkout":
+    case "switch": {
+      const odd = by(/^-(?!-)[a-zA-Z]*[BCdpm]|^--(?:fo|m|d|p|ov|no-ov|orph|ou|th)/);
+      // A new branch where the files already are; with a second word it starts elsewhere.
+      const creates = options.some((word) => word === (command === "checkout" ? "-b" : "-c") || word === "--create");
+      const elsewhere = creates ? further.length > 0 : first !== "" && (end < 0 || !here.test(first));
+      return when(odd.length > 0 || elsewhere, odd);
+    }
+    case "reset": {
+      const odd = by(/^--(?:h|me|k|r|pathspec)/);
+      return when(odd.length > 0 || (first !== "" && !here.test(first)), odd);
+    }
+    case "restore": {
+      const odd = by(/^--(?:so|pathspec|p|m|ou|th|ov|rec)|^-(?!-)[a-zA-Z]*[spm]/);
+      return when(odd.length > 0, odd);
+    }
+    case "branch":
+    case "tag": {
+      const odd = by(command === "tag" ? /^-(?!-)[a-zA-Z]*f|^--fo/ : /^-(?!-)[a-zA-Z]*[fDMC]|^--fo/);
+      return when(odd.length > 0, odd);
+    }
+    case "stash":
+      return when(/^(?:pop|apply|branch|store)$/.test(first), [first]);
+    case "symbolic-ref":
+      return when(further.length > 0 || by(/^--?d/).length > 0);
+    case "worktree":
+      return when(first !== "list", first === "" ? [] : [first]);
+    case "reflog":
+      return when(/^(?:expire|delete)$/.test(first), [first]);
+    case "bundle":
+      return when(first === "unbundle", [first]);
+    default:
+      return [];
+  }
+}
+
 export function gitWords(rest: readonly string[]): Peeled {
   let at = 0;
   const code: string[] = [];
@@ -72,5 +125,8 @@ export function gitWords(rest: readonly string[]): Peeled {
   code.push(...options.filter((word) => hazards.test(word) && harmless?.test(word) !== true));
   // `ext::program`: a transport is a program.
   code.push(...rest.slice(at).filter((word) => /^[\w+-]+::|=[\w+-]+::/.test(word)));
+  const brought = bringingWords(command, rest.slice(at + 1));
+  if (brought.length > 0)
+    return { opaque: `what "git ${command}" writes is not in its words`, code: [...code, ...brought], moves };
   return code.length === 0 ? {} : { opaque: `"${(code[0] ?? "").slice(0, 40)}" sets what git runs`, code, moves };
 }

@@ -1,7 +1,7 @@
 /**
  * Programs that run code their words do not show, or show as text in another language: interpreters, build
- * tools, package runners, and ordinary programs by some of their options. Opaque is not forbidden: a grant
- * that names the command runs it; nothing else counts it as known. [SH-40] [SH-43]
+ * tools, package runners, what unpacks or fetches files, and ordinary programs by some of their options. Opaque
+ * is not forbidden: a grant that names the command runs it; nothing else counts it as known. [SH-40] [SH-43] [SH-50]
  */
 import { findWords } from "./shell-find.ts";
 import { gitWords } from "./shell-git.ts";
@@ -26,8 +26,7 @@ const runners = wordsIn(`
   hyperfine perf gdb lldb valgrind rr bpftrace prlimit torsocks proxychains firejail bwrap eatmydata vi vim
   nvim view ex ed emacs nano pico less more most man info sqlite3 psql mysql mongo mongosh redis-cli gcc g++
   cc c++ clang clang++ ld as apt apt-get dpkg yum dnf rpm apk pacman brew snap insmod modprobe ldconfig gh
-  glab hub aws gcloud az fish_indent m4 cpp bc dc tclsh jq yq patch unzip cpio pax ar 7z unrar rpm2cpio
-  rundll32 cmd cmd.exe wsl
+  glab hub aws gcloud az fish_indent m4 cpp bc dc tclsh jq yq rundll32 cmd cmd.exe wsl
 `);
 /** Each runs the program that its words name somewhere: no wildcard stands for any of them. */
 const launchers = wordsIn(`
@@ -35,6 +34,11 @@ const launchers = wordsIn(`
   run-parts at batch crontab screen tmux dtach xvfb-run dbus-run-session xterm entr inotifywait hyperfine perf gdb
   lldb valgrind rr bpftrace prlimit torsocks proxychains firejail bwrap eatmydata ssh mosh rsh docker docker-compose
   podman nerdctl kubectl nodemon concurrently act dotenv direnv wsl cmd cmd.exe
+`);
+/** Each writes files that an archive, a patch or another machine names: the program itself stands in the grant. */
+const unpackers = wordsIn(`
+  patch gpatch unzip bsdunzip funzip cpio bsdcpio pax ar jar 7z 7za 7zr 7zz p7zip unar unrar unace unarj unsquashfs
+  rpm2cpio dpkg-deb uudecode ripmime munpack shar unshar lha arj zoo cabextract innoextract debugfs
 `);
 /** Each runs the package that its first operand names. */
 const packageRunners = wordsIn("npx pnpx bunx uvx pipx");
@@ -71,14 +75,46 @@ export function hiddenCode(name: string, words: readonly string[]): Peeled {
   if (name === "git") return gitWords(rest);
   if (name === "sed" || name === "gsed") return sedWords(rest);
   if (/^[gmno]?awk$/.test(name)) return awkWords(rest);
+  if (unpackers.includes(name) || unpackers.includes(plain))
+    return { opaque: `what ${plain} writes is not in its words`, code: words.slice(0, 1) };
+  const unpacking = unpackingWords(name, words);
+  if (unpacking !== null) return unpacking;
   if (interpreters.includes(plain)) return interpreted(plain, rest);
   if (runners.includes(name) || runners.includes(plain)) {
     if (textOnly.includes(plain)) return rest.length === 0 ? { opaque: "it reads a program from its input" } : {};
     return { opaque: `what ${plain} runs is not in its words`, code: codeWords(plain, rest) };
   }
-  const option = Object.hasOwn(byOption, name) ? byOption[name] : undefined;
-  const by = option === undefined ? [] : rest.filter((word) => option.test(word));
+  const by = optionCode(name, rest);
   return by.length === 0 ? {} : { opaque: `"${(by[0] ?? "").slice(0, 40)}" makes it run another program`, code: by };
+}
+
+function optionCode(name: string, rest: readonly string[]): readonly string[] {
+  const option = Object.hasOwn(byOption, name) ? byOption[name] : undefined;
+  return option === undefined ? [] : rest.filter((word) => option.test(word));
+}
+
+const bringing = "it writes files that its words do not name";
+/** `tar x`, a copy from another machine, a download named by its address: the words that make it so. */
+function unpackingWords(name: string, words: readonly string[]): Peeled | null {
+  const rest = words.slice(1);
+  const code = bringingWords(name, words, rest);
+  return code.length === 0 ? null : { opaque: bringing, code: [...code, ...optionCode(name, rest)] };
+}
+function bringingWords(name: string, words: readonly string[], rest: readonly string[]): readonly string[] {
+  if (/^(?:bsd|g|s)?tar$/.test(name))
+    // The first word needs no dash; a letter after one that takes a value belongs to the value.
+    return rest.filter(
+      (word, at) =>
+        /^--(?:ext|get)|^-[^-fbCTXIKNLVHgFP]*x/.test(word) || (at === 0 && /^[a-zA-Z]*x[a-zA-Z]*$/.test(word)),
+    );
+  if (/^(?:rsync|scp|rcp)$/.test(name))
+    return rest
+      .filter((word) => !word.startsWith("-"))
+      .slice(0, -1)
+      .filter((word) => /^[^/]*:/.test(word));
+  if (name === "curl") return rest.filter((word) => /^-[a-zA-Z#]*[OJ]|^--remote-(?:n|h)/.test(word));
+  const named = rest.some((word) => /^-[a-zA-Z]*O|^--output-d|^--spider$/.test(word));
+  return name === "wget" && !named ? words.slice(0, 1) : [];
 }
 
 function codeWords(name: string, rest: readonly string[]): readonly string[] {

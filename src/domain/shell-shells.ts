@@ -30,7 +30,7 @@ export function inShell(name: string, words: readonly string[]): Peeled | null {
       return trapped(words);
     case ".":
     case "source":
-      return { opaque: "it runs what a file holds" };
+      return { opaque: "it runs what a file holds", code: words.slice(1, 2) };
     default:
       return null;
   }
@@ -63,7 +63,10 @@ function shellOf(dialect: ShellDialect | "other", words: readonly string[]): Pee
   }
   const next = words[at];
   if (next === undefined || next === "-") return { dynamic: true };
-  if (!fromWord) return { opaque: "it runs what a file holds" };
+  // The file is code as much as a program of the workspace is: a grant names it.
+  if (!fromWord) return { opaque: "it runs what a file holds", code: [next] };
   const script = { text: next, dialect: dialect === "other" ? ("bash" as const) : dialect };
-  return dialect === "other" ? { scripts: [script], opaque: "another shell reads the script" } : { scripts: [script] };
+  return dialect === "other"
+    ? { scripts: [script], opaque: "another shell reads the script", code: [next] }
+    : { scripts: [script] };
 }

@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { checkView, patchFile, verdicts } from "./evidence.ts";
 import { errorCode } from "./message.ts";
-
+import { nameProblem } from "./person-name.ts";
 import { unknownEffect } from "./unknown.ts";
 
 export const callerRoles = ["viewer", "submitter", "approver", "admin"] as const;
@@ -185,7 +185,16 @@ export const tokenView = z.strictObject({
   created_at: z.string(),
   revoked_at: z.string().nullable(),
 });
-export const tokenInput = z.strictObject({ name: z.string().trim().min(1).max(60), role: callerRole });
+const personName = z
+  .string()
+  .trim()
+  .min(1)
+  .max(60)
+  .superRefine((name, context) => {
+    const message = nameProblem(name);
+    if (message !== null) context.addIssue({ code: "custom", message });
+  });
+export const tokenInput = z.strictObject({ name: personName, role: callerRole });
 
 export function page<T extends z.ZodType>(item: T) {
   return z.strictObject({ items: z.array(item), next_cursor: z.string().nullable() });

@@ -127,8 +127,14 @@ export interface RuntimeDoor {
     input: { id: string; name: string; role: CallerRole; secret_hash: string },
   ): Promise<Result<TokenView>>;
   revokeToken(caller: Caller, id: string): Promise<Result<TokenView>>;
-  /** One use; `path` is what it opens. `path: "/"` is a sign-in link, admin only, 15 minutes; others 30 s. */
-  addTicket(caller: Caller, input: { ticket_hash: string; path: string }): Promise<Result<{ expires_at: string }>>;
+  /**
+   * One use; `path` is what it opens. `path: "/"` is a sign-in link, admin only, 15 minutes; others 30 s. With `token_id`
+   * the link signs in the person of that token, else the caller.
+   */
+  addTicket(
+    caller: Caller,
+    input: { ticket_hash: string; path: string; token_id?: string },
+  ): Promise<Result<{ expires_at: string }>>;
   redeemTicket(scope_id: string, input: { ticket_hash: string; path: string }): Promise<Result<Caller>>;
   /** Turns a sign-in ticket into a session in one transaction. */
   openSession(

@@ -68,9 +68,10 @@ const addTicket = createRoute({
   method: "post",
   path: "/api/tickets",
   summary: "Make a ticket that opens one path once",
-  description: "For a socket: 30 seconds. For `/`, a sign-in link `/#ticket=...`: 15 minutes, admins only.",
+  description:
+    "For a socket: 30 seconds. For `/`, a sign-in link `/#ticket=...`: 15 minutes, admins only; with `token_id` it signs in the person of that token, with their role, and both are on record.",
   ...sends("viewer", "scope"),
-  request: { body: body(z.strictObject({ path: opened })) },
+  request: { body: body(z.strictObject({ path: opened, token_id: z.string().min(1).max(128).optional() })) },
   responses: { 201: json("The ticket", z.strictObject({ ticket: z.string(), expires_at: z.string() })), ...changes },
 });
 
@@ -135,11 +136,16 @@ export const scope = new OpenAPIHono<DoorEnv>({ defaultHook: whenInvalid })
     c.json(take(await c.var.runtime.revokeToken(c.var.caller, c.req.valid("param").id)), 200),
   )
   .openapi(addTicket, async (c) => {
-    const { path } = c.req.valid("json");
+    const { path, token_id } = c.req.valid("json");
     if (path === "/" && callerRoles.indexOf(c.var.caller.role) < callerRoles.indexOf("admin"))
-      throw new Refused("forbidden", "A sign-in link needs the role admin.", { needs: "admin" });
+      throw new Refused("forbidden", "A sign-in link needs the role admin: ask one to make it for your token.", {
+        needs: "admin",
+      });
+    if (path !== "/" && token_id !== undefined)
+      throw new Refused("bad_request", "token_id belongs to a sign-in link: use it with the path / alone.");
     const ticket = mint(c.var.ports, c.var.caller.scope_id, "cst");
-    const { expires_at } = take(await c.var.runtime.addTicket(c.var.caller, { ticket_hash: ticket.hash, path }));
+    const asked = { ticket_hash: ticket.hash, path, ...(token_id === undefined ? {} : { token_id }) };
+    const { expires_at } = take(await c.var.runtime.addTicket(c.var.caller, asked));
     return c.json({ ticket: ticket.text, expires_at }, 201);
   })
   .openapi(listScopes, async (c) => c.json({ items: [...(await c.var.ports.scopes())], next_cursor: null }, 200))

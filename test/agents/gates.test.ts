@@ -55,6 +55,23 @@ describe("a person's words", () => {
     expect(run.sent("user_message")).toHaveLength(2);
   });
 
+  it.each([
+    ["a label", { labels: ["ok", "Forbidden"] }],
+    ["title and description", { title: "a for", description: "\u{200b}bidden word" }],
+    ["label and plan", { labels: ["a", "for"], plan: "bidden" }],
+  ])("[GATE-44] blocked in %s", async (_where, input) => {
+    const run = openRuntime();
+    run.gates(
+      on("every_user_message", "block", "labels" in input && input.labels[0] === "ok" ? "forbidden" : "for bidden"),
+    );
+    expect(refusalOf(await run.ask(run.as("bob", "submitter"), input)).code).toBe("denied_by_policy");
+  });
+  it("[GATE-44] the card of a task held for its label names the labels", async () => {
+    const run = openRuntime();
+    run.gates(on("every_user_message", "ask"));
+    const id = must(await run.ask(run.as("bob", "submitter"), { labels: ["ok", "forbidden"] }));
+    expect((await run.onlyCard(id)).card.title).toBe('Let the words of "A task" (labels: ok, forbidden) pass');
+  });
   it("[GATE-6] a task whose words a gate asks about waits with a card that shows them; approved, it goes on, once", async () => {
     const run = openRuntime();
     run.gates(on("every_user_message", "ask"));
@@ -237,6 +254,27 @@ describe("what an agent says", () => {
       expect(run.attempts(id)[0]?.state).toBe(passes ? "verifying" : "failed");
     }
   });
+  it("[GATE-43] a patch that changes a gated file is asked about or blocked, at the response and after the steps", async () => {
+    const paths = { lane: "policy", check: "path_matches", params: { globs: ["src/**"] } };
+    for (const trigger of ["every_agent_response", "after_step", "on_tool_call"])
+      for (const action of ["ask", "block"]) {
+        const run = openRuntime();
+        const id = await run.going(plan);
+        const held = await run.begun();
+        run.gates(gate.parse({ id: "paths", trigger, action, ...paths }));
+        await run.deliver(run.result(id, held));
+        const seen = trigger !== "on_tool_call";
+        expect(run.rows.verifications.ofTask(id)).toHaveLength(seen ? 0 : 1);
+        if (!seen) continue;
+        expect(run.attempts(id)[0]?.state).toBe(action === "ask" ? "executed" : "failed");
+        const details = action === "ask" ? { gates: ["paths"] } : { trigger, gate: "paths" };
+        expect(run.audit("gate_block")).toMatchObject([{ decision: action, details }]);
+        if (action === "ask")
+          expect((await run.onlyCard(id)).card.facts).toContain(
+            'The gate "paths" asks: the result changes "src/a.txt", which is gated',
+          );
+      }
+  });
   it("[GATE-11] words of a failed attempt that a gate holds up reach neither the next attempt nor the Stream", async () => {
     for (const action of ["block", "ask"] as const) {
       const run = openRuntime();
@@ -269,6 +307,8 @@ describe("what an agent says", () => {
     run.gates(on("every_agent_response", "annotate"));
     const id = must(await run.ask(run.ada, { plan }));
     await run.deliver(run.words(id, word));
+    // The same remark of the same moment is one remark.
+    await new Promise((resolve) => setTimeout(resolve, 2));
     await run.observe(run.planResult(id, plan, { content: word }));
     expect(await run.onlyCard(id)).toMatchObject({ kind: "plan" });
     expect(run.taskRow(id).gate_notes).toHaveLength(2);

@@ -70,7 +70,7 @@ describe("people", () => {
       people.addTicket(asked(), { ticket_hash: hash, path: "/api/events" }, now);
     const use = (hash: string, path: string, now: number) =>
       people.redeemTicket(testScope, { ticket_hash: hash, path }, now);
-    expect(make("t1", 0)).toEqual({ ok: true, value: { expires_at: "1970-01-01T00:00:30.000Z" } });
+    expect(make("t1", 0)).toMatchObject({ ok: true, value: { expires_at: "1970-01-01T00:00:30.000Z" } });
     expect(use("t1", "/api/events", 29_999)).toMatchObject({
       ok: true,
       value: { subject: "ana#oken-1", credential_id: "token-1" },
@@ -122,8 +122,73 @@ describe("people", () => {
   });
 });
 
+describe("sign-in links for somebody else", () => {
+  let people: People;
+  const who = (secret_hash: string, now = 0): Caller => {
+    const caller = people.authenticate(testScope, secret_hash, now);
+    if (caller === null) throw new Error("not authenticated");
+    return caller;
+  };
+  const link = (ticket_hash: string, more: { token_id?: string; path?: string } = {}, now = 0) =>
+    people.addTicket(who("hash-1", now), { ticket_hash, path: "/", token_id: "token-2", ...more }, now);
+  const open = (ticket_hash: string, n: number, now = 1) =>
+    people.openSession(testScope, { ticket_hash, session_id: `s${n}`, session_hash: `sh${n}` }, now);
+  beforeEach(() => {
+    applySchema(sql, "people", peopleSchema);
+    people = new People(sql);
+    people.addToken({ id: "token-1", name: "ana", role: "admin", secret_hash: "hash-1" }, 0);
+    people.addToken({ id: "token-2", name: "bo", role: "approver", secret_hash: "hash-2" }, 0);
+  });
+
+  it("[WHO-20] an admin's link with a token's id opens a session of that token's person and role, while the token lives", () => {
+    expect(link("t1")).toMatchObject({ ok: true, value: { of: "bo#oken-2" } });
+    expect(open("t1", 1)).toMatchObject({
+      ok: true,
+      value: { via: "session", subject: "bo#oken-2", role: "approver", credential_id: "s1" },
+    });
+    expect([people.rootOf("s1"), people.makerOf("s1")]).toEqual(["token-2", "ana#oken-1"]);
+    expect(link("t2", { path: "/api/events" })).toMatchObject({ ok: false, refusal: { code: "bad_request" } });
+    for (const token_id of ["none", "s1"])
+      expect(link("t3", { token_id })).toMatchObject({ ok: false, refusal: { code: "not_found" } });
+    const bo = people.addTicket(who("hash-2"), { ticket_hash: "t4", path: "/", token_id: "token-1" }, 0);
+    expect(bo).toMatchObject({ ok: false, refusal: { code: "forbidden" } });
+    people.addTicket(who("hash-1"), { ticket_hash: "t5", path: "/" }, 0);
+    expect([open("t5", 5).ok, people.makerOf("s5")]).toEqual([true, null]);
+    people.revoke("token-2", 2);
+    expect(link("t6", {}, 3)).toMatchObject({ ok: false, refusal: { code: "not_found" } });
+  });
+  it("[WHO-21] revoking the token it is for, or the admin's it was made with, ends the link and the session of it", () => {
+    for (const revoked of ["token-1", "token-2"]) {
+      people.addToken({ id: "token-3", name: "cy", role: "admin", secret_hash: "hash-3" }, 0);
+      const made = (ticket_hash: string) =>
+        people.addTicket(
+          who(revoked === "token-1" ? "hash-1" : "hash-3"),
+          { ticket_hash, path: "/", token_id: "token-2" },
+          0,
+        );
+      made(`${revoked} used`);
+      made(`${revoked} unused`);
+      expect(open(`${revoked} used`, revoked === "token-1" ? 1 : 2).ok).toBe(true);
+      expect(people.revoke(revoked, 2).ok).toBe(true);
+      expect(people.authenticate(testScope, revoked === "token-1" ? "sh1" : "sh2", 3)).toBeNull();
+      expect(open(`${revoked} unused`, 9, 3).ok).toBe(false);
+    }
+    expect(people.authenticate(testScope, "hash-3", 4)).not.toBeNull();
+  });
+  it("[WHO-21] a session that such a session opens for itself ends with the admin too", () => {
+    people.addToken({ id: "token-3", name: "cy", role: "admin", secret_hash: "hash-3" }, 0);
+    link("t1", { token_id: "token-3" });
+    expect(open("t1", 1).ok).toBe(true);
+    people.addTicket(who("sh1", 1), { ticket_hash: "t2", path: "/" }, 1);
+    expect(open("t2", 2).ok).toBe(true);
+    people.revoke("token-1", 2);
+    expect(["sh1", "sh2"].map((hash) => people.authenticate(testScope, hash, 3))).toEqual([null, null]);
+    expect(people.authenticate(testScope, "hash-3", 3)).not.toBeNull();
+  });
+});
+
 describe("idempotency", () => {
-  const key = { route: "POST /api/tasks", key: "k1", body_hash: "h1" };
+  const key = { subject: "ana#oken-1", route: "POST /api/tasks", key: "k1", body_hash: "h1" };
   let store: IdempotencyStore;
   beforeEach(() => {
     applySchema(sql, "idempotency", idempotencySchema);
@@ -135,6 +200,33 @@ describe("idempotency", () => {
     store.store(key, 202, { id: "t1" }, 0);
     expect(store.find(key, 1)).toEqual({ found: "replay", status: 202, body: { id: "t1" } });
     expect(store.find({ ...key, route: "POST /api/tokens" }, 1)).toEqual({ found: "none" });
+  });
+  it("[IDEM-5] a key is its asker's: another person's same key, with the same body or another, makes their own", () => {
+    store.store(key, 202, { id: "t1" }, 0);
+    const other = { ...key, subject: "bo#oken-2" };
+    expect(store.find(other, 1)).toEqual({ found: "none" });
+    expect(store.find({ ...other, body_hash: "h2" }, 1)).toEqual({ found: "none" });
+    store.store(other, 202, { id: "t2" }, 1);
+    expect(store.find(key, 2)).toMatchObject({ body: { id: "t1" } });
+    expect(store.find(other, 2)).toMatchObject({ body: { id: "t2" } });
+  });
+  it("[IDEM-6] answers kept from before a key was its asker's are replayed to whom they name, and to nobody else", () => {
+    const old = nodeSql();
+    applySchema(old, "idempotency", idempotencySchema.slice(0, 1));
+    const rows = [
+      ["a", '{"id":"t1","created_by":"ana#oken-1"}'],
+      ["b", '{"id":"s1","made_by":"ana#oken-1"}'],
+      ["c", "null"],
+    ] as const;
+    for (const [name, response] of rows)
+      old.run("INSERT INTO idempotency VALUES ('r', ?, 'h1', 202, ?, 0)", name, response);
+    applySchema(old, "idempotency", idempotencySchema);
+    const kept = new IdempotencyStore(old);
+    const found = (name: string, subject: string) =>
+      kept.find({ subject, route: "r", key: name, body_hash: "h1" }, 1).found;
+    expect(["a", "b", "c"].map((name) => found(name, "ana#oken-1"))).toEqual(["replay", "replay", "none"]);
+    expect(["a", "b", "c"].map((name) => found(name, "bo#oken-2"))).toEqual(["none", "none", "none"]);
+    old.close();
   });
   it("[IDEM-2] the same key with another body is a mismatch", () => {
     store.store(key, 202, null, 0);

@@ -1,8 +1,9 @@
 /** Several people and one card: two approvers, one's own task, the proof a yes needs, and what the tokens say of all of them. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { PeopleDoor } from "../../durable-objects/runtime/doors-people.ts";
 import { saidHash } from "../../src/domain/said.ts";
 import { readJws } from "../../src/domain/token.ts";
-import { callerOf, HeldScope, missing, must, scopeId } from "../fakes/held-scope.ts";
+import { callerOf, HeldScope, missing, must, repo, scopeId } from "../fakes/held-scope.ts";
 
 const ada = callerOf("ada#tok001");
 const bob = callerOf("bob#tok002");
@@ -166,6 +167,110 @@ describe("one's own task, and the proof", () => {
       { by: "bob#tok002", proof: "session" },
       { by: "ada#tok001", proof: "session" },
     ]);
+  });
+});
+
+describe("who has lost their token", () => {
+  const token = (name: string, id: string) =>
+    must(held.scope.people.addToken({ id, name, role: "approver", secret_hash: `hash of ${id}` }, held.now));
+  const lost = (id: string) => held.scope.sql.transaction(() => must(held.scope.people.revoke(id, held.now)));
+  beforeEach(() => {
+    held.demand({ two_approvers: ["plan"] });
+    for (const [name, id] of [
+      ["ada", "tok001"],
+      ["bob", "tok002"],
+      ["ada", "tok009"],
+    ] as const)
+      token(name, id);
+  });
+
+  it("[DEC-70] a first yes counts no more once its token is revoked, is shown so, and is named when the card is decided", async () => {
+    const task_id = await held.planned();
+    const card = held.card(task_id);
+    must(await held.approve(ada, card));
+    expect((await held.view(card.id)).needs.revoked).toBeUndefined();
+    lost("tok001");
+    expect((await held.view(card.id)).needs.revoked).toEqual(["ada#tok001"]);
+    expect(must(await held.approve(bob, card)).status).toBe("pending");
+    expect([tokenOf(task_id), held.claim()]).toEqual([null, null]);
+    expect(must(await held.approve(callerOf("cy#tok003"), card)).status).toBe("approved");
+    expect(readJws(tokenOf(task_id)?.jws ?? "")?.statement.approvers?.map(({ by }) => by)).toEqual([
+      "bob#tok002",
+      "cy#tok003",
+    ]);
+    expect(audited("approve").map(({ details }) => details.not_counted)).toEqual([
+      undefined,
+      ["ada#tok001"],
+      ["ada#tok001"],
+    ]);
+    expect((await held.view(card.id)).decisions).toHaveLength(3);
+  });
+  it("[DEC-71] they approve anew with another token of theirs, and are still one person", async () => {
+    const card = held.card(await held.planned());
+    must(await held.approve(ada, card));
+    const again = callerOf("ada#tok009");
+    expect(refusal(await held.approve(again, card)).extra).toMatchObject({ because: "approved_already" });
+    lost("tok001");
+    expect(must(await held.approve(again, card)).status).toBe("pending");
+    expect(must(await held.approve(bob, card)).status).toBe("approved");
+  });
+  it("[DEC-72] a yes or a token taken back while the tokens are signed makes no approval", async () => {
+    const task_id = await held.planned();
+    const card = held.card(task_id);
+    must(await held.approve(ada, card));
+    const { sign } = held.keys;
+    let revoke = "tok001";
+    held.keys.sign = async (text) => {
+      if (revoke !== "") lost(revoke);
+      revoke = "";
+      return sign.call(held.keys, text);
+    };
+    expect(must(await held.approve({ ...bob, credential_id: "tok002" }, card)).status).toBe("pending");
+    revoke = "tok009";
+    const late = await held.approve({ ...callerOf("ada#tok009"), credential_id: "tok009" }, card);
+    expect(refusal(late).code).toBe("unauthenticated");
+    expect([tokenOf(task_id), held.scope.stores.tokens.ofApproval(card.id)]).toEqual([null, []]);
+    expect(audited("refused")).toHaveLength(1);
+  });
+});
+
+describe("what is on record of a sign-in link", () => {
+  it("[WHO-23] who made it for whom, who was refused one, and who opened it", async () => {
+    const { people } = held.scope;
+    const hands = { after: async () => {}, closeSockets: async () => {} };
+    const door = new PeopleDoor(held.scope, hands);
+    must(people.addToken({ id: "tok001", name: "ada", role: "approver", secret_hash: "h" }, held.now));
+    const eve = { ...callerOf("admin#-token", "admin"), credential_id: "first-token" };
+    must(await door.addTicket(eve, { ticket_hash: "t1", path: "/", token_id: "tok001" }));
+    expect((await door.addTicket(eve, { ticket_hash: "t2", path: "/", token_id: "none" })).ok).toBe(false);
+    must(await door.addTicket(eve, { ticket_hash: "t3", path: "/api/events" }));
+    const opened = must(await door.openSession(scopeId, { ticket_hash: "t1", session_id: "s1", session_hash: "sh" }));
+    expect(opened).toMatchObject({ subject: "ada#tok001", role: "approver", via: "session" });
+    const auth = held.scope.stores.audit.after(0, 1_000).filter((link) => link.event_type === "auth");
+    expect(auth.slice(1).map(({ decision, details }) => [decision, details])).toMatchObject([
+      ["sign_in_link_made", { by: "admin#-token", for: "ada#tok001", token_id: "tok001" }],
+      ["refused", { by: "admin#-token", token_id: "none" }],
+      ["session_opened", { by: "ada#tok001", link_made_by: "admin#-token" }],
+    ]);
+    expect(auth).toHaveLength(4);
+  });
+});
+
+describe("one key, two people", () => {
+  it("[IDEM-7] the same Idempotency-Key and body of two people makes two tasks, and each is answered with their own", async () => {
+    const input = {
+      title: "A task",
+      description: "",
+      labels: [],
+      repo: { url: repo, ref: "HEAD" },
+      register_repo: true,
+    };
+    const key = { route: "POST /api/tasks", key: "k1", body_hash: "h1" };
+    const ask = async (name: string) => must(await held.tasks.createTask(callerOf(name, "submitter"), input, key));
+    const [sam, grace, again] = [await ask("sam#tok001"), await ask("grace#tok002"), await ask("sam#tok001")];
+    expect([sam.replay, grace.replay, again.replay]).toEqual([false, false, true]);
+    expect([sam.body.created_by, grace.body.created_by]).toEqual(["sam#tok001", "grace#tok002"]);
+    expect(again.body.id).toBe(sam.body.id);
   });
 });
 

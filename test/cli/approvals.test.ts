@@ -89,6 +89,17 @@ describe("approvals", () => {
     expect(ended.out).toMatch(/^ended +cancel by eve at 2026-01-02T00:00:00\.000Z: the task is cancelled$/m);
   });
 
+  it("[WHO-25] a card shows whose approval counts no more, and does not count it", async () => {
+    const waiting = approval({
+      needs: { approvers: 2, proof: "token", not_by: null, revisions_left: 0, revoked: ["ada\u202e#tok002"] },
+      decisions: [madeBy("ada\u202e#tok002", "approve", { content_hash: "hash-of-the-card" })],
+    });
+    const url = await serve((_, response) => json(response, 200, waiting));
+    const shown = await command(url, ["approvals", "show", "ap-1"]);
+    expect(shown.out).toMatch(/^approvals +0 of 2 different people$/m);
+    expect(shown.out).toMatch(/^no longer +by ada⟦U\+202E⟧#tok002: their token was revoked since$/m);
+  });
+
   it("[CLI-14] deny sends the reason, and --stop with it", async () => {
     const url = await serve(standing);
     expect((await command(url, ["approvals", "deny", "ap-1", "--reason", "too wide", "--stop"])).code).toBe(0);

@@ -107,6 +107,6 @@ describe("standing approvals", () => {
     const standing_notes = [{ id: "s1", name: "Chores\u202e", why: "fix: the path ** is outside" }];
     const url = await serve((_, response) => json(response, 200, approval({ standing_notes })));
     const { out } = await command(url, ["approvals", "show", "ap-1"]);
-    expect(out).toMatch(/not by +Chores⟦U\+202E⟧: fix: the path \*\* is outside/);
+    expect(out).toMatch(/standing +Chores⟦U\+202E⟧ does not speak for it: fix: the path \*\* is outside/);
   });
 });

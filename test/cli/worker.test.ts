@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { watchAnswers } from "../../src/dev/worker.ts";
+import { watchAnswers, whyLost } from "../../src/dev/worker.ts";
 
 /** What each look in turn finds; after the last, nothing. */
 function watch(found: readonly boolean[]) {
@@ -8,6 +8,12 @@ function watch(found: readonly boolean[]) {
   const watched = watchAnswers({ answers, every_ms: 1_000, silent });
   return { silent, answers, stop: watched.stop };
 }
+
+it("[START-35] what to do about a Worker that is gone is said, and a full disk by its name", () => {
+  const folder = { root: "/data", log: "/data/service.log" };
+  expect(whyLost(folder, 1_000)).toContain("no room is left on the disk of /data");
+  expect(whyLost(folder, 1e9)).toContain("see /data/service.log. Start it again");
+});
 
 describe("a server whose runtime is gone", () => {
   beforeEach(() => void vi.useFakeTimers());

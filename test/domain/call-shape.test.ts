@@ -48,7 +48,7 @@ describe("the name of a tool", () => {
     tools: { ...defaultPolicy.tools, "*": "auto_approve" },
     roles: { witness: { "*": "deny" } },
   };
-  it.each(["file_delete ", "file_dеlete", "File_Write", "file_write\u200b", "__proto__", "*", "", "a".repeat(65)])(
+  it.each(["file_read ", "file_dеlete", "File_Write", "file_write\u200b", "__proto__", "*", "", "a".repeat(65)])(
     "[WORST-7] that no policy could hold (%j) is let run by no word for all others",
     (tool) => {
       expect(asked(tool, {}, crew, open)).toBe("ask default");

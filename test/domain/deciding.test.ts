@@ -14,7 +14,7 @@ import {
 } from "../../src/domain/deciding.ts";
 import { approvalRules } from "../../src/domain/policy-approvals.ts";
 import { saidHash } from "../../src/domain/said.ts";
-import { approvalKinds } from "../../src/domain/view.ts";
+import { approvalKinds, tokenInput } from "../../src/domain/view.ts";
 import { limits } from "../../src/limits.ts";
 import { approvalOf, madeBy } from "../fakes/views.ts";
 
@@ -67,6 +67,39 @@ describe("people", () => {
       expect(personOf(other)).not.toBe("ada");
     expect(personOf("ada#a1b2c3#x1y2z3")).toBe("ada#a1b2c3");
   });
+  it("[WHO-24] control and invisible characters in a name make no other person", () => {
+    for (const same of [
+      "a\u0007da",
+      "ada\u0000",
+      "a\u0085da",
+      "a\u2066da\u2069",
+      "a\ufff9da",
+      "\u202eada",
+      "ad\u180ea",
+    ])
+      expect(personOf(`${same}#x1y2z3`)).toBe("ada");
+    expect(personOf("ada\tlove \u0001 lace")).toBe("ada love lace");
+  });
+  it("[WHO-22] a name hides nothing and mixes no scripts that look alike; names in any one script are names", () => {
+    const said = (name: string) => tokenInput.safeParse({ name, role: "viewer" }).error?.issues[0]?.message ?? null;
+    for (const name of ["a\u0007da", "a\u202eda", "a\u200bda", "a\u00a0da", "a\u3164da", "a\nda"])
+      expect(said(name)).toMatch(/no control, invisible.*⟦U\+/);
+    for (const name of ["\u0430da", "gr\u03b1ce", "\uff41d\u0430", "\u0561da", "\u2c80da", "\u13a0da"])
+      expect(said(name)).toMatch(/does not mix/);
+    for (const name of [
+      "ada",
+      "Ada Lovelace",
+      "ci-1",
+      "O'Brien",
+      "Žofie",
+      "\u0410\u043d\u043d\u0430 2",
+      "\u0386\u03bd\u03bd\u03b1",
+      "李 Li",
+      "たなか太郎",
+      "bob#x",
+    ])
+      expect(said(name)).toBeNull();
+  });
   it("[APP-41] one person's yes counts once, with whatever token it is given again", () => {
     const two = needs({ approvers: 2 });
     const once = card(yes("ada#x1y2z3"));
@@ -90,7 +123,7 @@ describe("people", () => {
   it("[APP-43] where a session is demanded a token's yes is refused and told what to do; its no is taken", () => {
     const signed = needs({ proof: "session" });
     expect(decide(card(), approve, { caller: by("ada"), needs: signed })).toMatchObject({
-      refusal: { code: "forbidden", detail: expect.stringContaining("Sign in"), extra: { because: "proof" } },
+      refusal: { code: "forbidden", detail: expect.stringContaining("sign-in link"), extra: { because: "proof" } },
     });
     expect(decide(card(), approve, { caller: by("ada", "session"), needs: signed })).toEqual({
       ok: true,

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { heldBytes, heldCard, keepNotes, wordsOf } from "../../src/domain/gate-card.ts";
-import { invisibleIn, secretIn, wordIn } from "../../src/domain/gate-texts.ts";
+import { invisibleIn, SearchedText, secretIn } from "../../src/domain/gate-texts.ts";
 import { defaultPolicy } from "../../src/domain/policy.ts";
 import { evaluateGates, gate } from "../../src/domain/policy-gates.ts";
 import { limits } from "../../src/limits.ts";
 import { testMessage } from "../fakes/messages.ts";
 
+const wordIn = (words: readonly string[], text: string) => new SearchedText(text).wordIn(words);
 const key = (prefix: string, length: number) => `${prefix}${"aB3".repeat(20).slice(0, length)}`;
 
 describe("what gates find in a text", () => {
@@ -23,6 +24,28 @@ describe("what gates find in a text", () => {
     expect(wordIn(["deploy"], "employ the depot")).toBeNull();
     expect(wordIn(["\u{200b}"], "plain")).toBeNull();
     expect(wordIn(["\u{200b}"], "pl\u{200b}ain")).toBe("\u{200b}");
+  });
+  it.each([
+    "drop  database",
+    "drop\ndatabase",
+    "drop\u{a0}\u{2003}\t\r\n database",
+    "drop\u{85}database",
+    "drop\u{2800}database",
+    "drop \u{200b} database",
+    "d\u{301}rop data\u{336}base",
+    "ＤＲÓＰ dätäbäse",
+    "dr\u{0}op data\u{8}base",
+    "please DROP\u{2028}DATABASE now",
+  ])("[GATE-45] a word is found in %j", (text) => {
+    expect(wordIn(["Drop  Database"], text)).toBe("Drop  Database");
+  });
+  it("[GATE-45] a blank is still one, a word of blanks is looked for as it is, and letters of other scripts stay others", () => {
+    expect(wordIn(["drop database"], "dropdatabase")).toBeNull();
+    expect(wordIn(["\n\n"], "one two")).toBeNull();
+    expect(wordIn(["\n\n"], "one\n\ntwo")).toBe("\n\n");
+    expect(wordIn(["drop"], "dr\u{43e}p")).toBeNull();
+    expect(wordIn(["가"], "각")).toBeNull();
+    expect(wordIn(["ΟΔΟΣ"], "η οδός μου")).toBe("ΟΔΟΣ");
   });
   it.each([
     ["a\u{202e}b", "U+202E"],

@@ -137,6 +137,24 @@ describe("the document", () => {
     ]);
     expect(problems(fullPlan.replace("in prose", "\u26a0\ufe0f naïve — ok 👩‍💻"))).toEqual([]);
   });
+  it("[PLAN-13] whatever Unicode calls invisible is refused, and what emoji and scripts need is not", () => {
+    const unseen = [0xad, 0x34f, 0x115f, 0x1160, 0x17b4, 0x180b, 0x180e, 0x200b, 0x200c, 0x200d, 0x2060, 0x206a, 0x206f]
+      .concat([0x2800, 0x3164, 0xfe00, 0xfe0e, 0xfe0f, 0xfeff, 0xffa0, 0xfff0, 0xfff9, 0xfffb, 0x1bca0, 0x1d173])
+      .concat([0xe0001, 0xe0041, 0xe0100, 0xe01ef]);
+    for (const code of unseen) {
+      const name = `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
+      const mark = String.fromCodePoint(code);
+      expect(problems(fullPlan.replace("in prose", `in${mark}prose`)), name).toEqual([
+        `31:17 a character nobody can see (${name}): remove it`,
+      ]);
+    }
+    // A joiner at the edge of an emoji, or a selector after a digit that is no key, hides like any other.
+    for (const text of ["a\u200d👩", "👩\u200da", "1\ufe0f", "\u0627\u200ca", "👩\u200c👩", "❤\ufe0f\ufe0f"])
+      expect(problems(fullPlan.replace("in prose", text)), JSON.stringify(text)).toHaveLength(1);
+    const fine = ["❤\ufe0f\u200d🔥 👩🏽\u200d🚀 🏳\ufe0f\u200d🌈 1\ufe0f\u20e3 ☎\ufe0e", "می\u200cخواهم", "क्\u200dष"];
+    for (const text of [...fine, "naïve\u00a0: 日本語　한국어 \u0600\u0661 ﷺ €"])
+      expect(problems(fullPlan.replace("in prose", text)), text).toEqual([]);
+  });
   it("[PLAN-24] no text whatever makes the parser throw, and a refusal always says why", () => {
     const piece = fc.constantFrom(
       "---\n",

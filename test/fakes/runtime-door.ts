@@ -71,15 +71,15 @@ export class FakeRuntime extends FakeStanding implements RuntimeDoor {
 
   async createTask(caller: Caller, input: TaskInput & { register_repo: boolean }, idempotency: Idempotency | null) {
     this.#note("createTask");
-    const before = idempotency === null ? undefined : this.answers.get(`${idempotency.route} ${idempotency.key}`);
+    const own = `${caller.subject} ${idempotency?.route} ${idempotency?.key}`;
+    const before = idempotency === null ? undefined : this.answers.get(own);
     if (before !== undefined && before.hash !== idempotency?.body_hash)
       return refuse("idempotency_mismatch", "this key was used for another body: use a new key");
     if (before !== undefined) return ok<Created<TaskView>>({ body: before.task, replay: true });
     const task = taskOf(`task-${this.taskRows.size + 1}`, input, caller.subject);
     if (input.register_repo) this.#register(caller, { url: input.repo.url, default_ref: "HEAD" });
     this.taskRows.set(task.id, task);
-    if (idempotency !== null)
-      this.answers.set(`${idempotency.route} ${idempotency.key}`, { hash: idempotency.body_hash, task });
+    if (idempotency !== null) this.answers.set(own, { hash: idempotency.body_hash, task });
     return ok<Created<TaskView>>({ body: task, replay: false });
   }
   async tasks(_: Caller, query: PageQuery & { status: string | null }): Promise<Result<Page<TaskSummary>>> {
@@ -182,9 +182,11 @@ export class FakeRuntime extends FakeStanding implements RuntimeDoor {
     for (const [hash, caller] of this.credentials) if (caller.credential_id === id) this.credentials.delete(hash);
     return ok(revoked);
   }
-  async addTicket(caller: Caller, input: { ticket_hash: string; path: string }) {
+  async addTicket(caller: Caller, input: { ticket_hash: string; path: string; token_id?: string }) {
     this.#note("addTicket");
-    this.tickets.set(input.ticket_hash, { path: input.path, caller });
+    const named = [...this.credentials.values()].find(({ credential_id }) => credential_id === input.token_id);
+    if (input.token_id !== undefined && named === undefined) return missing("not_found");
+    this.tickets.set(input.ticket_hash, { path: input.path, caller: named ?? caller });
     return ok({ expires_at: at });
   }
   async redeemTicket(_: string, input: { ticket_hash: string; path: string }): Promise<Result<Caller>> {

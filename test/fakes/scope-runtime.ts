@@ -70,14 +70,14 @@ export function openRuntime(sql: NodeSql = nodeSql()) {
     taskRow,
     tasks,
     messageOf,
-    async ask(by: Caller, input: { title?: string; description?: string; plan?: string } = {}) {
-      const { title = "A task", description = "Say hello.", plan } = input;
+    async ask(by: Caller, input: { title?: string; description?: string; labels?: string[]; plan?: string } = {}) {
+      const { title = "A task", description = "Say hello.", labels = [], plan } = input;
       const source = { url: repo, ref: "HEAD" };
       const asked = {
         title,
         description,
         repo: source,
-        labels: [],
+        labels,
         register_repo: true,
         ...(plan === undefined ? {} : { plan }),
       };

@@ -179,6 +179,31 @@ describe("tokens and tickets of a scope", () => {
   });
 });
 
+describe("sign-in links for somebody else", () => {
+  it("[HTTP-125] an admin makes one with a token's id; it signs in that token's person, who may decide as they may", async () => {
+    const { ask } = world();
+    const made = await ask("POST", "/api/tokens", { as: "admin", body: { name: "grace", role: "approver" } });
+    const link = (body: Record<string, unknown>, as: "approver" | "admin" = "admin") =>
+      ask("POST", "/api/tickets", { as, body });
+    const { body } = await link({ path: "/", token_id: made.body.id });
+    expect(Object.keys(body).toSorted()).toEqual(["expires_at", "ticket"]);
+    const session = await ask("POST", "/auth/session", { body: { ticket: body.ticket }, headers: { origin } });
+    expect(session.body).toMatchObject({ subject: "grace", role: "approver", via: "session" });
+    const refused = await link({ path: "/", token_id: made.body.id }, "approver");
+    expect([refused.status, refused.body.needs]).toEqual([403, "admin"]);
+    expect((await link({ path: "/", token_id: "none" })).status).toBe(404);
+    expect((await link({ path: "/api/events", token_id: made.body.id })).status).toBe(400);
+    expect((await link({ path: "/", token_id: "" })).status).toBe(400);
+  });
+  it("[HTTP-126] a name that hides or poses is 400 with the reason", async () => {
+    const { ask } = world();
+    for (const name of ["gr\u202eace", "gr\u0430ce"]) {
+      const answer = await ask("POST", "/api/tokens", { as: "admin", body: { name, role: "viewer" } });
+      expect([answer.status, answer.text]).toEqual([400, expect.stringMatching(/a name (holds no|does not mix)/)]);
+    }
+  });
+});
+
 describe("scopes", () => {
   const authorization = `Bearer ${adminToken}`;
   it("[HTTP-24] the deployment admin makes a scope; its first token is an admin's and is answered once", async () => {

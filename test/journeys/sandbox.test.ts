@@ -128,6 +128,10 @@ describe.concurrent("a step of an approved plan", () => {
     rmSync(clone, { recursive: true });
 
     const id = await run(program("tamper.mjs", text, "tampered.txt"));
+    // What git is told about files takes power later, so a person lets it through: even then nothing of it runs.
+    const card = await road.card(id, "gate");
+    expect(card.card.facts.join("\n")).toContain("src/.gitattributes");
+    await road.approve(card);
     const task = await road.ended(id);
     expect(task).toMatchObject({ status: "done", attempts: [{ verifications: [{ verdict: "pass" }] }] });
     expect(road.repo.file(`countersign/${id}`, "src/tampered.txt")).toBe("tampered\n");

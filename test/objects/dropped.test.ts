@@ -45,6 +45,8 @@ describe("a dropped letter", () => {
     const held = await begun(scope);
     await scope.runtime.deliver(await result(driven, held));
     const open = await openVerification(driven);
+    // Else the first request would die as well, and its card be the one that is dropped.
+    await until(() => inAgent(scope, "verifier", ({ queue }) => queue.depth("inbox", Date.now()).queued === 1));
     await setAgentState(scope, "verifier", "stopped");
     await scope.runtime.deliver(await verdict(driven, open));
     await drop(driven);

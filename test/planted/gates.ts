@@ -3,6 +3,8 @@ import type { Plant } from "./plants.ts";
 
 const words = { test: "test/agents/gates.test.ts" } as const;
 const steps = { test: "test/agents/gates-steps.test.ts" } as const;
+const paths = { test: "test/domain/gate-paths.test.ts" } as const;
+const search = { test: "test/domain/word-search.test.ts" } as const;
 const texts = { test: "test/domain/gate-texts.test.ts" } as const;
 const taint = { test: "test/agents/taint.test.ts" } as const;
 const pure = { test: "test/domain/taint.test.ts" } as const;
@@ -14,8 +16,8 @@ export const gatePlants: readonly Plant[] = [
   {
     id: "gate-looks-at-description-only",
     file: "durable-objects/runtime/tasks.ts",
-    find: "const words = [input.title, input.description, plan]",
-    replace: "const words = [input.title, input.description]",
+    find: "const words = [input.title, input.description, ...input.labels, plan]",
+    replace: "const words = [input.title, input.description, ...input.labels]",
     why: "a plan passes the gate unread",
     subset: words,
   },
@@ -46,16 +48,16 @@ export const gatePlants: readonly Plant[] = [
   {
     id: "block-asks-at-result",
     file: gates,
-    find: 'blocked: action === "block" || before?.action === "block"',
-    replace: 'blocked: before?.action === "block"',
+    find: "[said, changed, before].some(",
+    replace: "[changed, before].some(",
     why: "a blocked result is verified",
     subset: words,
   },
   {
     id: "after-step-forgotten-at-result",
     file: gates,
-    find: 'blocked: action === "block" || before?.action === "block"',
-    replace: 'blocked: action === "block"',
+    find: "[said, changed, before].some(",
+    replace: "[said, changed].some(",
     why: "what a gate blocked after the last step is verified",
     subset: steps,
   },
@@ -94,8 +96,8 @@ export const gatePlants: readonly Plant[] = [
   {
     id: "words-compared-as-written",
     file: "src/domain/gate-texts.ts",
-    find: " || plain.includes(plainly(word))",
-    replace: "",
+    find: "this.#plain ??= plainly(this.#text);",
+    replace: "this.#plain ??= this.#text.toLowerCase();",
     why: "an invisible character inside a word gets it through",
     subset: texts,
   },
@@ -138,5 +140,85 @@ export const gatePlants: readonly Plant[] = [
     replace: "  if (taint === task.taint) return message;",
     why: "a message is taken in with less taint than its task has",
     subset: taint,
+  },
+  {
+    id: "gate-forgets-operands",
+    file: "src/domain/gate-paths.ts",
+    find: "for (const path of [...named, ...written]) add(path, reach);",
+    replace: "for (const path of named) add(path, reach);",
+    why: "a file copied into a gated folder passes",
+    subset: paths,
+  },
+  {
+    id: "gate-passes-the-folder-itself",
+    file: "src/domain/gate-paths.ts",
+    find: "  if (fixed === folder) return true;\n",
+    replace: "",
+    why: "`cd` into the gated folder passes, and what follows is relative",
+    subset: paths,
+  },
+  {
+    id: "gate-trees-are-files",
+    file: "src/domain/gate-paths.ts",
+    find: 'return reach === "tree" && globsOverlap(',
+    replace: "return globMatches(glob, folder) && globsOverlap(",
+    why: "a folder that holds gated files is moved",
+    subset: paths,
+  },
+  {
+    id: "gate-passes-what-it-cannot-read",
+    file: "src/domain/gate-paths.ts",
+    find: "  return unknown;\n}\n/** Of files",
+    replace: "  return null;\n}\n/** Of files",
+    why: "a build script writes the gated path unasked",
+    subset: paths,
+  },
+  {
+    id: "gate-reads-calls-as-written",
+    file: "src/domain/policy-gates.ts",
+    find: "const said = call === null ?",
+    replace: 'const said = call === null || text !== "" ?',
+    why: "quotes in a command take a word apart",
+    subset: paths,
+  },
+  {
+    id: "gate-keeps-marks",
+    file: "src/domain/gate-texts.ts",
+    find: "\\p{Cc}\\p{M}]/gu",
+    replace: "\\p{Cc}]/gu",
+    why: "an accent gets a word through",
+    subset: texts,
+  },
+  {
+    id: "gate-label-unread",
+    file: "durable-objects/runtime/tasks.ts",
+    find: "input.description, ...input.labels, plan]",
+    replace: "input.description, plan]",
+    why: "what stands in a label passes",
+    subset: words,
+  },
+  {
+    id: "patch-files-ungated-at-response",
+    file: gates,
+    find: "wordsOf(message), message.taint, changedBy(message)",
+    replace: "wordsOf(message), message.taint",
+    why: "a gate at the response does not see what the patch changes",
+    subset: words,
+  },
+  {
+    id: "patch-files-ungated-after-steps",
+    file: gates,
+    find: "[said, changed, before].some(",
+    replace: "[said, before].some(",
+    why: "what a gate on paths blocks after the steps is verified",
+    subset: words,
+  },
+  {
+    id: "words-inside-words-lost",
+    file: "src/domain/word-search.ts",
+    find: "(this.#ends[back] ?? 0) : node",
+    replace: "0 : node",
+    why: "a word inside the beginning of a longer one is not found in a long text",
+    subset: search,
   },
 ];

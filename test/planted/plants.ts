@@ -5,11 +5,14 @@
 import { approvalPlants } from "./approvals.ts";
 import { gatePlants } from "./gates.ts";
 import { messagingPlants } from "./messaging.ts";
+import { peoplePlants } from "./people.ts";
 import { policyPlants } from "./policy.ts";
 import { scopePlants } from "./scope.ts";
 import { shellPlants } from "./shell.ts";
 import { standingPlants } from "./standing.ts";
+import { textPlants } from "./texts.ts";
 import { tokenPlants } from "./tokens.ts";
+import { unnamedPlants } from "./unnamed.ts";
 import { worstCasePlants } from "./worst-case.ts";
 
 export interface Plant {
@@ -33,12 +36,15 @@ export type Subset =
 export const plants: readonly Plant[] = [
   ...approvalPlants,
   ...messagingPlants,
+  ...peoplePlants,
   ...policyPlants,
   ...scopePlants,
   ...shellPlants,
   ...tokenPlants,
   ...gatePlants,
   ...standingPlants,
+  ...textPlants,
+  ...unnamedPlants,
   ...worstCasePlants,
 ];
 

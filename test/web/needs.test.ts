@@ -66,6 +66,16 @@ describe.skipIf(!chromiumIsHere)("what a card needs, on the page", () => {
     expect(await list(page).count()).toBe(0);
   });
 
+  it("[WHO-25] says whose approval counts no more since their token was revoked, and does not count it", async () => {
+    const revoked = ["bob\u202e#tok002"];
+    const change = { needs: needs({ approvers: 2, revoked }), decisions: [yes("bob\u202e#tok002")] };
+    const { page, complaints } = await open(withCard(change), slim);
+    const text = await list(page).innerText();
+    expect(text).toContain("0 of 2 approvals");
+    expect(text).toContain("The approval of bob⟦U+202E⟧#tok002 no longer counts: their token was revoked.");
+    expect(complaints).toEqual([]);
+  });
+
   it("[WEB-71] who may not approve sees why and can deny by keyboard; the first of two sees the card stay", async () => {
     const may: [Partial<ApprovalView>, RegExp][] = [
       [{ needs: needs({ not_by: "ada" }) }, /the policy lets nobody approve their own/],

@@ -24,7 +24,7 @@ export const moves: Readonly<Record<QueueMove, { opens: string; does: string; co
   },
   resume: {
     opens: "Resume…",
-    does: "Messages come in and go out again at once.",
+    does: "Messages come in and go out again; what waited with its senders comes within half a minute.",
     confirm: "Resume it",
     busy: "Resuming…",
   },

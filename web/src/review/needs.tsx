@@ -32,6 +32,15 @@ export function Needs({ approval }: { readonly approval: ApprovalView }) {
         ))}
       </li>
     ),
+    needs.revoked !== undefined && (
+      <li key="revoked">
+        {needs.revoked.map((by) => (
+          <span key={by}>
+            The approval of <DecidedBy subject={by} /> no longer counts: their token was revoked.{" "}
+          </span>
+        ))}
+      </li>
+    ),
     needs.not_by !== null && (
       <li key="own">
         Not by <Shown text={needs.not_by} />, who asked for the task.
