@@ -65,7 +65,7 @@ export default defineConfig({
           include: ["test/objects/**/*.test.ts"],
           setupFiles: ["test/objects/setup.ts"],
           globalSetup: ["test/setup/host.ts"],
-          testTimeout: 60_000,
+          testTimeout: 120_000,
           // Each scope is a test's own, so files may share one workerd, which takes seconds to start.
           isolate: false,
           maxWorkers: 1,
