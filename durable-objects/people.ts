@@ -138,9 +138,12 @@ export class People {
       return refuse("bad_request", "token_id belongs to a sign-in link: leave it out for a socket");
     const whose = input.token_id === undefined ? asked : this.#liveToken(input.token_id, now);
     if (whose === null) return refuse("not_found", "there is no such token, or it was revoked");
+    // Else who made the first link would be behind the second one too, unseen.
+    const [first, root] = [this.#linkMaker(asked.credential_id), this.rootOf(asked.credential_id)];
+    if (input.token_id !== undefined && first !== null && first !== root)
+      return refuse("forbidden", "what somebody else's link opened makes no links for a token: make it with your own");
     const { subject: of, credential_id } = whose;
-    const made_by =
-      input.token_id === undefined ? this.#linkMaker(asked.credential_id) : this.rootOf(asked.credential_id);
+    const made_by = input.token_id === undefined ? first : root;
     this.#sql.run("DELETE FROM tickets WHERE expires_at <= ?", now);
     if ((this.#sql.one<{ n: number }>("SELECT count(*) AS n FROM tickets")?.n ?? 0) >= maxTickets)
       return refuse("too_many", "too many tickets are open: use them, or try again in half a minute");

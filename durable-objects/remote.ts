@@ -3,6 +3,7 @@
  * every method; these say the same in a form that the compiler and a reader can take in.
  */
 import type { AttemptRef, Authorization, Entry, OpenCall, ToolCall } from "../src/agents/bus.ts";
+import type { MayThink, MayUse, PastTask, Remembered, Thought, ThoughtRef, Use } from "../src/agents/mind-bus.ts";
 import type { CallOutcome } from "../src/agents/ports.ts";
 import type { Message } from "../src/domain/message.ts";
 import type { ObjectFigures } from "../src/domain/metrics.ts";
@@ -49,7 +50,7 @@ export interface RemoteRuntime extends Sender {
   claim(scope: string, agent: string): Promise<Lease | null>;
   begin(scope: string, ref: AttemptRef): Promise<Entry>;
   authorize(scope: string, ref: AttemptRef, call: ToolCall): Promise<Authorization>;
-  settle(scope: string, ref: AttemptRef, call_id: string, outcome: CallOutcome): Promise<void>;
+  settle(scope: string, ref: AttemptRef, call_id: string, outcome: CallOutcome, said?: string): Promise<void>;
   lookedUp(scope: string, ref: AttemptRef | null, about: OpenCall, outcome: CallOutcome): Promise<void>;
   mayPublish(scope: string, task_id: string, verification_id: string): Promise<boolean>;
   heartbeat(
@@ -62,6 +63,17 @@ export interface RemoteRuntime extends Sender {
   report(report: AgentReport): Promise<void>;
   sweep(scope: string): Promise<void>;
   ownersOver(scope: string, owners: readonly string[]): Promise<string[]>;
+  mayThink(scope: string, ref: ThoughtRef): Promise<MayThink>;
+  thought(scope: string, task_id: string, done: Thought): Promise<void>;
+  mayUse(scope: string, use: Use): Promise<MayUse>;
+  recall(
+    scope: string,
+    asker: { readonly task_id: string; readonly agent: string },
+    query: string,
+    limit: number,
+  ): Promise<readonly Remembered[]>;
+  history(scope: string, asker: { readonly task_id: string; readonly agent: string }): Promise<readonly PastTask[]>;
+  say(scope: string, task_id: string, id: string, text: string): Promise<void>;
 }
 export interface RemoteAgent extends Sender {
   start(scope: string, name: string): Promise<void>;

@@ -8,13 +8,16 @@ import type { PoolObject } from "../durable-objects/pool-object.ts";
 import type { RuntimeObject } from "../durable-objects/runtime-object.ts";
 import { blobArtifacts } from "./adapters/blobs.ts";
 import { HostSandboxes } from "./adapters/host-sandboxes.ts";
+import { modelsFrom, type RoleBindings } from "./adapters/model-roles.ts";
 import { Records } from "./adapters/records.ts";
 import { createSigner, type KeySigner, readSigningKeys } from "./adapters/signer.ts";
-import { type Artifacts, type Sandboxes, SandboxFailure } from "./agents/ports.ts";
+import { HttpWebSearch, whyNoSearchUrl } from "./adapters/web-search.ts";
+import type { Models } from "./agents/models.ts";
+import { type Artifacts, type Sandboxes, SandboxFailure, type WebSearch } from "./agents/ports.ts";
 import type { Sent } from "./domain/posted.ts";
 import type { RecordsBatch } from "./domain/records.ts";
 
-export interface Bindings {
+export interface Bindings extends RoleBindings {
   readonly AGENT: DurableObjectNamespace<AgentObject>;
   readonly RUNTIME: DurableObjectNamespace<RuntimeObject>;
   readonly POOL: DurableObjectNamespace<PoolObject>;
@@ -28,19 +31,27 @@ export interface Bindings {
   readonly COUNTERSIGN_ADMIN_TOKEN?: string;
   readonly SCOPE_MAC_KEY?: string;
   readonly SIGNING_KEYS?: string;
+  readonly WEB_SEARCH_URL?: string;
+  readonly WEB_SEARCH_KEY?: string;
+  readonly ALLOW_PERMISSIVE?: string;
 }
 
 export interface World {
   readonly sandboxes: Sandboxes;
   readonly artifacts: Artifacts;
+  readonly models: Models;
+  /** Null when no provider is configured. */
+  readonly search: WebSearch | null;
   readonly records: Records;
   readonly signer: KeySigner | null;
   readonly adminToken: string | null;
   readonly scopeMacKey: Uint8Array | null;
+  /** This deployment lets work be done under the preset PERMISSIVE. */
+  readonly allowPermissive: boolean;
   /** The sandbox host stands on this machine, so a folder may be a repository. */
   readonly localHost: boolean;
   /** What is not configured: the variable, and what cannot be done without it. */
-  readonly missing: readonly { readonly name: string; readonly detail: string }[];
+  readonly missing: readonly { readonly name: string; readonly detail: string; readonly optional?: boolean }[];
 }
 
 const worlds = new WeakMap<Bindings, World>();
@@ -62,7 +73,8 @@ export function provideWorld(bindings: Bindings, own: Partial<World>): void {
 const hexKey = z.string().regex(/^[0-9a-f]{64}$/);
 
 function build(bindings: Bindings): World {
-  const missing: { name: string; detail: string }[] = [];
+  const thinking = modelsFrom(bindings);
+  const missing: { name: string; detail: string; optional?: boolean }[] = [...thinking.missing];
   const lacks = (name: string, detail: string): null => {
     missing.push({ name, detail });
     return null;
@@ -77,6 +89,8 @@ function build(bindings: Bindings): World {
   return {
     sandboxes: host === null ? absentSandboxes() : new HostSandboxes(host),
     artifacts: blobArtifacts(bindings.BLOBS),
+    models: thinking.models,
+    search: searchOf(bindings, lacks),
     records: new Records(bindings.DB),
     signer: signerOf(bindings.SIGNING_KEYS, lacks),
     adminToken:
@@ -85,6 +99,7 @@ function build(bindings: Bindings): World {
     scopeMacKey:
       keyOf(bindings.SCOPE_MAC_KEY) ??
       lacks("SCOPE_MAC_KEY", "No API token is accepted. Set the secret SCOPE_MAC_KEY to 64 hexadecimal digits."),
+    allowPermissive: bindings.ALLOW_PERMISSIVE === "true",
     localHost: isLoopback(SANDBOX_URL ?? ""),
     missing,
   };
@@ -104,6 +119,20 @@ function keyOf(text: string | undefined): Uint8Array | null {
 }
 function isLoopback(url: string): boolean {
   return URL.canParse(url) && ["127.0.0.1", "localhost", "[::1]"].includes(new URL(url).hostname);
+}
+
+/** Nobody has to search the web: only what is configured by halves is named. */
+function searchOf(
+  { WEB_SEARCH_URL: url, WEB_SEARCH_KEY: key }: Bindings,
+  lacks: (name: string, detail: string) => null,
+): WebSearch | null {
+  if (!url && !key) return null;
+  const without = "Agents cannot search the web.";
+  if (!url) return lacks("WEB_SEARCH_URL", `${without} Set WEB_SEARCH_URL to the address of a search provider.`);
+  if (!key) return lacks("WEB_SEARCH_KEY", `${without} Set the secret WEB_SEARCH_KEY.`);
+  const why = whyNoSearchUrl(url);
+  if (why !== null) return lacks("WEB_SEARCH_URL", `${without} WEB_SEARCH_URL cannot be used: ${why}.`);
+  return new HttpWebSearch({ url, key });
 }
 
 /** Every call fails with what to configure. */

@@ -1,5 +1,9 @@
-/** Every default of the product in one place. Units stand last in each name. */
+/** Every default of the product, with those of what thinks out of `limits-minds.ts`. Units stand last in each name. */
+import { mindLimits } from "./limits-minds.ts";
+
 export const limits = {
+  ...mindLimits,
+
   lease_ms: 300_000,
   heartbeat_extend_ms: 120_000,
   max_deliveries: 5,
@@ -33,12 +37,6 @@ export const limits = {
   queue_send_bytes: 240 * 1024,
   /** A delivery that takes longer is given back to the platform's queue, so that it holds up no other. */
   deliver_timeout_ms: 60_000,
-
-  consult_timeout_ms: 90_000,
-  plan_timeout_ms: 30 * 60_000,
-  max_replan_depth: 2,
-  max_plan_versions: 4,
-  max_plan_errors: 3,
 
   spawn_timeout_ms: 60_000,
   stop_timeout_ms: 60_000,
@@ -92,6 +90,9 @@ export const limits = {
   /** Different words of a call that a gate on paths compares; it holds a call that has more. */
   gate_words: 500,
   /** Words of gates times characters of a text: beyond it the words are looked for in one pass. */
+  /** The beginning and the end of what a call printed, each, as gates after a step read it; and how much of it at most. */
+  said_bytes: 16 * 1024,
+  said_characters: 40 * 1024,
   gate_word_by_word: 100 * 1024 * 1024,
   call_name_chars: 200,
   /** As long as Linux takes one; a longer path leads nowhere. */

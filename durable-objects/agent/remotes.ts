@@ -21,18 +21,28 @@ export function remotesOf(bindings: Bindings, self: AgentSelf): AgentRemotes {
 }
 
 function portsOf(bindings: Bindings, runtime: RemoteRuntime, scope: string): Ports {
-  const { sandboxes, artifacts } = worldOf(bindings);
+  const { sandboxes, artifacts, models, search } = worldOf(bindings);
   return {
     sandboxes,
     artifacts,
+    models,
+    search,
     clock: { now: () => Date.now() },
     bus: {
       begin: (ref) => runtime.begin(scope, ref),
       authorize: (ref, call) => runtime.authorize(scope, ref, call),
-      settle: (ref, call_id, outcome) => runtime.settle(scope, ref, call_id, outcome),
+      settle: (ref, call_id, outcome, said) => runtime.settle(scope, ref, call_id, outcome, said),
       lookedUp: (ref, about, outcome) => runtime.lookedUp(scope, ref, about, outcome),
       mayPublish: (task_id, verification_id) => runtime.mayPublish(scope, task_id, verification_id),
       heartbeat: (ref) => runtime.heartbeat(scope, ref.agent, ref, ref.attempt_id),
+    },
+    minds: {
+      mayThink: (ref) => runtime.mayThink(scope, ref),
+      thought: (task_id, done) => runtime.thought(scope, task_id, done),
+      mayUse: (use) => runtime.mayUse(scope, use),
+      recall: (asker, query, limit) => runtime.recall(scope, asker, query, limit),
+      history: (asker) => runtime.history(scope, asker),
+      say: (task_id, id, text) => runtime.say(scope, task_id, id, text),
     },
   };
 }

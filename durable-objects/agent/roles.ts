@@ -1,5 +1,5 @@
 /** Which role an agent of a name plays, and how many runs it works on side by side. */
-import { executor } from "../../src/agents/executor.ts";
+import { crew } from "../../src/agents/crew.ts";
 import { planner } from "../../src/agents/planner.ts";
 import { proxy } from "../../src/agents/proxy.ts";
 import type { Role } from "../../src/agents/step.ts";
@@ -12,7 +12,7 @@ const roles: Record<string, { role: Role<unknown>; runs: number }> = {
   proxy: { role: proxy as Role<unknown>, runs: limits.proxy_runs },
   planner: { role: planner as Role<unknown>, runs: limits.planner_runs },
   verifier: { role: verifier as Role<unknown>, runs: limits.verifier_runs },
-  executor: { role: executor as Role<unknown>, runs: limits.crew_runs },
+  executor: { role: crew as Role<unknown>, runs: limits.crew_runs },
 };
 
 export function roleOf(name: string): Role<unknown> {

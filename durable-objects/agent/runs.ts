@@ -16,6 +16,8 @@ export const run = z.strictObject({
   /** Steps committed since the message was leased: a restart before the first counts as a delivery. */
   steps: z.number().int(),
   errors: z.number().int(),
+  /** Until `next_at` it waits for notes, and holds no place. */
+  waits: z.boolean().default(false),
 });
 export type Run = z.infer<typeof run>;
 

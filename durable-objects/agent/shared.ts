@@ -3,6 +3,7 @@
  * runtime's, so it is kept by asking there; a row that was answered here is never begun again. [AGO-*]
  */
 import { type Message, partyOf } from "../../src/domain/message.ts";
+import { isResearcher } from "../../src/domain/research-crew.ts";
 import type { Lease } from "../durable-queue.ts";
 import type { AgentRemotes } from "./remotes.ts";
 import type { Run } from "./runs.ts";
@@ -43,7 +44,7 @@ export class SharedWork {
   /** Null when there is no slot, no row, or only one that was answered before. `id` is that of its run. */
   async claim(): Promise<{ readonly id: string; readonly lease: Lease } | null> {
     const { scope, name } = this.#stores.self.identity();
-    if (!(await this.#remotes.pool().acquire(scope, `${scope}/${name}`))) {
+    if (!(await this.#hasSlot())) {
       this.#claimAgainAt = Date.now() + noSlotRetryMs;
       return null;
     }
@@ -65,11 +66,16 @@ export class SharedWork {
   async keep(run: Run): Promise<boolean> {
     const { scope, name } = this.#stores.self.identity();
     const kept = await this.#remotes.runtime().heartbeat(scope, name, run.lease, run.owner);
-    await this.#remotes.pool().acquire(scope, `${scope}/${name}`);
+    await this.#hasSlot();
     return kept;
+  }
+  /** A researcher needs none: a scope has only two of them, and they wait for no attempt. */
+  async #hasSlot(): Promise<boolean> {
+    const { scope, name } = this.#stores.self.identity();
+    return isResearcher(name) || this.#remotes.pool().acquire(scope, `${scope}/${name}`);
   }
   async release(): Promise<void> {
     const { scope, name } = this.#stores.self.identity();
-    await this.#remotes.pool().release(`${scope}/${name}`);
+    if (!isResearcher(name)) await this.#remotes.pool().release(`${scope}/${name}`);
   }
 }

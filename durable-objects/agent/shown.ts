@@ -10,7 +10,7 @@ export class Shown {
   readonly #stores: Pick<AgentStores, "self" | "output">;
   readonly #sockets: OutputSockets;
   readonly #remotes: AgentRemotes;
-  /** By run: when the feed was last told, and up to where. A restart only tells once more. */
+  /** By log, which an attempt that goes on here goes on with: when the feed was last told, and up to where. A restart only tells once more. */
   #toldAt = new Map<string, { at: number; offset: number }>();
   constructor(stores: Pick<AgentStores, "self" | "output">, sockets: OutputSockets, remotes: AgentRemotes) {
     this.#stores = stores;
@@ -22,13 +22,12 @@ export class Shown {
     this.#sockets.push(run.owner, ended);
     const { output, self } = this.#stores;
     const now = Date.now();
-    const told = this.#toldAt.get(run.id) ?? { at: 0, offset: 0 };
+    const told = this.#toldAt.get(run.owner) ?? { at: 0, offset: 0 };
     const { kept } = output.size(run.owner);
     if (kept <= told.offset || (!ended && now - told.at < 1000 / limits.output_events_per_second)) return;
     const from = Math.max(told.offset, kept - limits.output_event_bytes);
     const { bytes } = output.read(run.owner, from, limits.output_event_bytes);
-    this.#toldAt.set(run.id, { at: now, offset: kept });
-    if (ended) this.#toldAt.delete(run.id);
+    this.#remember(run.owner, { at: now, offset: kept });
     const { attempt_id } = run.message.payload;
     const { scope, name } = self.identity();
     try {
@@ -43,5 +42,12 @@ export class Shown {
     } catch {
       // The feed is a notice; the log itself is kept here.
     }
+  }
+  /** The one told last stands last. */
+  #remember(owner: string, told: { at: number; offset: number }): void {
+    this.#toldAt.delete(owner);
+    this.#toldAt.set(owner, told);
+    const oldest = this.#toldAt.keys().next().value;
+    if (this.#toldAt.size > limits.runs_remembered && oldest !== undefined) this.#toldAt.delete(oldest);
   }
 }

@@ -2,9 +2,10 @@
  * The life of one run: opened by a message, stepped, each step committed in one transaction before the next,
  * closed with its answers. What a step does is the role's; what may not be chosen is stamped here. [AGO-*]
  */
-import type { Outgoing, RunContext, Step } from "../../src/agents/step.ts";
+import type { Note, Outgoing, RunContext, Step } from "../../src/agents/step.ts";
 import { derivedId } from "../../src/domain/ids.ts";
 import { derive, type Message } from "../../src/domain/message.ts";
+import { limits } from "../../src/limits.ts";
 import type { AgentRecords } from "./records.ts";
 import type { AgentRemotes } from "./remotes.ts";
 import { roleOf } from "./roles.ts";
@@ -23,15 +24,23 @@ export class Steps {
   readonly #remotes: AgentRemotes;
   readonly #shared: SharedWork;
   readonly #shown: Shown;
+  readonly #roleOf: typeof roleOf;
   constructor(
     stores: AgentStores,
-    parts: { records: AgentRecords; remotes: AgentRemotes; shared: SharedWork; shown: Shown },
+    parts: {
+      records: AgentRecords;
+      remotes: AgentRemotes;
+      shared: SharedWork;
+      shown: Shown;
+      roleOf?: typeof roleOf;
+    },
   ) {
     this.#stores = stores;
     this.#records = parts.records;
     this.#remotes = parts.remotes;
     this.#shared = parts.shared;
     this.#shown = parts.shown;
+    this.#roleOf = parts.roleOf ?? roleOf;
   }
 
   /** Within the transaction that leased the message. A run that is known goes on where it was. */
@@ -50,7 +59,8 @@ export class Steps {
         : typeof attempt_id === "string"
           ? attempt_id
           : message.message_id;
-    const opening = { id, message, lease, owner, cancelled: false, opened_at: now, next_at: now, steps: 0, errors: 0 };
+    const at = { opened_at: now, next_at: now, steps: 0, errors: 0, waits: false };
+    const opening = { id, message, lease, owner, cancelled: false, ...at };
     runs.put({ ...opening, state: this.#role().open(this.#context({ ...opening, state: null })) });
     for (const event of ["claim", "work"] as const) self.act(event);
   }
@@ -70,8 +80,9 @@ export class Steps {
       let ended: boolean;
       try {
         const role = this.#role();
-        step = await role.step(role.parse(run.state), this.#context(run), this.#remotes.ports());
-        ended = this.#commit(id, step);
+        const context = this.#context(run);
+        step = await role.step(role.parse(run.state), context, this.#remotes.ports());
+        ended = this.#commit(id, step, context.notes.length);
       } catch (error) {
         return this.#stumble(run, error);
       }
@@ -107,9 +118,9 @@ export class Steps {
     });
   }
 
-  /** True when the run has ended. */
-  #commit(id: string, step: Step<unknown>): boolean {
-    const { sql, runs, outbox, output } = this.#stores;
+  /** True when the run has ended. `seen`: of the notes left for it, how many the step knew. */
+  #commit(id: string, step: Step<unknown>, seen: number): boolean {
+    const { sql, runs, turns, outbox, output } = this.#stores;
     const now = Date.now();
     return sql.transaction(() => {
       const run = runs.get(id);
@@ -118,15 +129,36 @@ export class Steps {
       if (step.output !== undefined && step.output.byteLength > 0) output.append(run.owner, step.output);
       for (const { decision, reason, details } of step.effects ?? [])
         this.#records.event(run.message, { event_type: "effect", decision, reason, details: { ...details } }, now);
+      for (const { key, ...out } of step.send ?? []) outbox.put(this.#stamp(run, out, 0, now, `${id}/${key}`), now);
       if (step.kind !== "end") {
-        const next_at = step.kind === "wait" && !run.cancelled ? now + step.wait_ms : now;
-        runs.put({ ...run, state: step.state, next_at, steps: run.steps + 1, errors: 0 });
+        turns.add(id, step.turns ?? []);
+        const { next_at, waits } = this.#pause(run, step, seen, now);
+        runs.put({ ...run, state: step.state, next_at, waits, steps: run.steps + 1, errors: 0 });
         return false;
       }
       for (const [index, out] of step.out.entries()) outbox.put(this.#stamp(run, out, index, now), now);
+      for (const { run_id, ...note } of step.notes ?? []) this.#leave(run_id, note, now);
       this.#close(id);
       return true;
     });
+  }
+  /** When it goes on. What came while the step was under way is seen at once; a lease lasts as long as the wait for it. */
+  #pause(run: Run, step: Step<unknown>, seen: number, now: number): Pick<Run, "next_at" | "waits"> {
+    if (step.kind !== "wait" || run.cancelled) return { next_at: now, waits: false };
+    const waits = step.for_notes === true && this.#stores.notes.count(run.id) <= seen;
+    if (step.for_notes === true && !waits) return { next_at: now, waits };
+    if (waits && !isShared(run)) {
+      const kept = this.#stores.queue.heartbeat(run.lease, now, step.wait_ms + limits.heartbeat_extend_ms);
+      if (kept.ok) this.#records.facts(kept.value, now);
+    }
+    return { next_at: now + step.wait_ms, waits };
+  }
+  /** A note for a run that is gone is dropped; the run that waits for it is woken. */
+  #leave(run_id: string, note: Note, now: number): void {
+    const { runs, notes } = this.#stores;
+    const target = runs.get(run_id);
+    if (target === null || !notes.add(run_id, note, now)) return;
+    if (target.waits) runs.put({ ...target, next_at: now, waits: false });
   }
   /** Its message is done with: acked in the inbox, or marked as answered for the runtime, which acks shared work. */
   #hasAnswered(run: Run, now: number): boolean {
@@ -152,20 +184,22 @@ export class Steps {
     return true;
   }
   #close(id: string): void {
-    const { runs, self } = this.#stores;
+    const { runs, turns, notes, self } = this.#stores;
     runs.remove(id);
+    turns.remove(id);
+    notes.remove(id);
     if (runs.count() === 0) self.act("finish");
   }
 
   /** What a model or a role may not choose: who sends, in which scope, on which trace, with which taint at least. */
-  #stamp(run: Run, out: Outgoing, index: number, now: number): Message {
+  #stamp(run: Run, out: Outgoing, index: number, now: number, cause: string = run.id): Message {
     const { name } = this.#stores.self.identity();
     const error_code = out.error_code ?? null;
     const attempt_number = out.attempt_number ?? run.message.attempt_number ?? (error_code === null ? null : 0);
     return derive(run.message, {
       work_item_id: run.message.work_item_id,
       ...out,
-      message_id: derivedId(run.id, out.message_kind, index),
+      message_id: derivedId(cause, out.message_kind, index),
       sender: name,
       attempt_number,
       retryable: error_code === null ? null : (out.retryable ?? false),
@@ -182,10 +216,13 @@ export class Steps {
       lease: run.lease,
       cancelled: run.cancelled,
       opened_at_ms: run.opened_at,
+      run_id: run.id,
+      turns: this.#stores.turns.of(run.id),
+      notes: this.#stores.notes.of(run.id),
     };
   }
   #role() {
-    return roleOf(this.#stores.self.identity().name);
+    return this.#roleOf(this.#stores.self.identity().name);
   }
 }
 

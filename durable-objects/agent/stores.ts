@@ -7,8 +7,10 @@ import { OutputLog, outputSchema } from "../output-log.ts";
 import { queueSchema } from "../queue-rows.ts";
 import { applySchemas, type Sql } from "../sql.ts";
 import { TelemetryLog, telemetrySchema } from "../telemetry-log.ts";
+import { Notes, notesSchema } from "./notes.ts";
 import { Runs, runsSchema } from "./runs.ts";
 import { AgentSelf, selfSchema } from "./self.ts";
+import { Turns, turnsSchema } from "./turns.ts";
 
 /** The name of an agent's own queue in its rows. */
 export const inbox = "inbox";
@@ -23,6 +25,8 @@ export interface AgentStores {
   readonly telemetry: TelemetryLog;
   readonly output: OutputLog;
   readonly runs: Runs;
+  readonly turns: Turns;
+  readonly notes: Notes;
 }
 
 export function openStores(sql: Sql): AgentStores {
@@ -34,6 +38,8 @@ export function openStores(sql: Sql): AgentStores {
     telemetry: telemetrySchema,
     output: outputSchema,
     runs: runsSchema,
+    turns: turnsSchema,
+    notes: notesSchema,
     letters: lettersSchema,
   });
   return {
@@ -46,5 +52,7 @@ export function openStores(sql: Sql): AgentStores {
     telemetry: new TelemetryLog(sql),
     output: new OutputLog(sql),
     runs: new Runs(sql),
+    turns: new Turns(sql),
+    notes: new Notes(sql),
   };
 }

@@ -59,8 +59,10 @@ export class Work {
       if (now < until) {
         await this.#claim();
         // Without its lease a run stands still: its inbox is paused, or the agent is.
+        // What was just claimed is due too, though the clock went on.
+        const due = Date.now();
         for (const run of runs.all())
-          if (run.next_at <= now && !active.has(run.id) && !queue.isWaiting(inbox, run.id))
+          if (run.next_at <= due && !active.has(run.id) && !queue.isWaiting(inbox, run.id))
             active.set(
               run.id,
               this.#drive(run.id, until).finally(() => active.delete(run.id)),
@@ -104,10 +106,16 @@ export class Work {
     const standing = self.read();
     return standing?.state === "active" && this.#free(standing.name) > 0 && queue.depth(inbox, now).eligible > 0;
   }
-  /** A run whose message went back to the inbox holds no place: it takes its lease again and goes on where it was. */
+  /**
+   * A run whose message went back to the inbox holds no place: it takes its lease again and goes on where it was. Nor
+   * does one that waits for notes, up to a number: else runs that wait would keep out what they wait for. [RUN-24]
+   */
   #free(name: string): number {
     const { queue, runs } = this.#stores;
-    return runsAtOnce(name) - runs.all().filter((run) => !queue.isWaiting(inbox, run.id)).length;
+    const now = Date.now();
+    const standing = runs.all().filter((run) => !queue.isWaiting(inbox, run.id));
+    const waiting = standing.filter((run) => run.waits && run.next_at > now).length;
+    return runsAtOnce(name) - (standing.length - Math.min(waiting, limits.waiting_runs));
   }
 
   /** Takes on new work, as far as the role works side by side. */
@@ -153,7 +161,11 @@ export class Work {
   }
 
   async #drive(id: string, until: number): Promise<void> {
-    if (!(await this.#steps.drive(id, until))) return;
+    if (!(await this.#steps.drive(id, until))) {
+      // The place it left is free for what it waits for.
+      if (this.#stores.runs.get(id)?.waits === true) this.wake();
+      return;
+    }
     if (this.#shared.isMine()) {
       await this.#shared.release();
       this.#shared.askAgain();

@@ -1,12 +1,15 @@
 /** What a yes does, by the kind of its card: tokens issued and attached, and what waited goes on, in the decision's commit. [DEC-*] */
 import { parsePlan } from "../../src/domain/plan.ts";
+import { grantBudget } from "./budgets.ts";
 import { approvedPlan, dispatch, itemsOf, newAttempt, resumeAttempt } from "./dispatch.ts";
 import { letThrough } from "./held.ts";
 import { lived } from "./lives.ts";
+import { rememberPlan } from "./memory.ts";
 import { verify } from "./merging.ts";
 import { storePlan } from "./plans.ts";
 import { proceed } from "./progress.ts";
-import type { ApprovalRow, TaskRow } from "./rows.ts";
+import { supersedeOthers } from "./replan.ts";
+import type { ApprovalRow } from "./rows.ts";
 import { attemptAndItem, type Scene } from "./scene.ts";
 import { aboutToken, consumeToken } from "./tokens.ts";
 
@@ -28,6 +31,8 @@ export const approved: Record<ApprovalRow["kind"], (scene: Scene) => void> = {
     const plan = card.plan_id === null ? null : tx.rows.plans.get(card.plan_id);
     if (plan === null) return;
     const going = tx.rows.plans.put({ ...plan, status: "approved" });
+    supersedeOthers(tx, task, going);
+    rememberPlan(tx, task, going);
     for (const item of itemsOf(tx, going)) {
       const jws = attach(scene, item.id);
       tx.rows.items.put({
@@ -101,21 +106,10 @@ export const approved: Record<ApprovalRow["kind"], (scene: Scene) => void> = {
     }
     tx.touch(task);
   },
-  budget({ tx, task, decision }) {
-    const amount = decision.decision === "approve" ? (decision.amount ?? null) : null;
-    tx.touch({ ...task, budget: amount === null ? task.budget : grown(task.budget, amount) });
+  budget({ tx, task, card, decision }) {
+    grantBudget(tx, task, card, decision);
   },
 };
-
-type Amount = NonNullable<TaskRow["budget"]>;
-/** What a person adds. What had no limit of its own has the amount as its limit from now on. */
-function grown(budget: TaskRow["budget"], added: Amount): Amount {
-  const sum = (key: keyof Amount) => {
-    const [had, more] = [budget?.[key], added[key]];
-    return had === undefined && more === undefined ? {} : { [key]: (had ?? 0) + (more ?? 0) };
-  };
-  return { ...sum("tokens"), ...sum("usd"), ...sum("minutes") };
-}
 
 /** Whether messages of that name wait in an agent's object, and not in the runtime's. */
 function isAgent(name: string | null): name is string {

@@ -23,21 +23,23 @@ import type { Tx } from "./tx.ts";
 /** Resolves one tool call and records the answer. The same call asked again is answered the same. */
 export function authorize(tx: Tx, ref: AttemptRef, call: ToolCall, verified: VerifiedTokens): Authorization {
   const stands = standing(tx, ref);
-  if (!stands.ok) return tooLate(tx, ref, `authorize ${call.call_id}`, stands.entry);
+  if (!stands.ok) {
+    const entry = tooLate(tx, ref, `authorize ${call.call_id}`, stands.entry);
+    return entry.answer === "stale" ? entry : { ...entry, scope: "attempt" };
+  }
   const { task, item, attempt } = stands;
   const id = `${attempt.id}/${call.call_id}`;
   const known = tx.rows.calls.get(id);
   if (known !== null && (known.tool !== call.tool || known.arguments !== call.arguments))
-    return { answer: "refused", error_code: "gate_blocked", reason: "this call was asked before with other arguments" };
+    return refusedFor("attempt", "this call was asked before with other arguments");
   if (known !== null && ["settled", "refused", "void", "asking", "unknown"].includes(known.state))
-    return { answer: "refused", error_code: "gate_blocked", reason: `this call is ${known.state}` };
+    return refusedFor("attempt", `this call is ${known.state}`);
   const unformed = whyNoForm(call);
   if (unformed !== null) return noForm(tx, task, attempt, call, unformed);
   const refused = checkItem(tx, "tool_call", task, item, verified);
-  if (refused !== null) return { answer: "refused", error_code: "gate_blocked", reason: refused };
+  if (refused !== null) return refusedFor("attempt", refused);
   if (known?.state === "intent") return goesOn(tx, task, known, resolveCall(tx, task, item, attempt, call), verified);
-  if (attempt.after_step?.action === "block")
-    return { answer: "refused", error_code: "gate_blocked", reason: stoppedByGate };
+  if (attempt.after_step?.action === "block") return refusedFor("attempt", stoppedByGate);
   const resolved = resolveCall(tx, task, item, attempt, call);
   if (known === null) remark(tx, task, "on_tool_call", resolved.notes);
   // Nobody's yes lifts what is denied today, however long ago it was given.
@@ -80,7 +82,12 @@ export function authorize(tx: Tx, ref: AttemptRef, call: ToolCall, verified: Ver
   });
   if (resolution.decision === "ask") return { answer: "wait" };
   const error_code = resolution.rule === askRules.denied_again ? "approval_denied" : "gate_blocked";
-  return { answer: "refused", error_code, reason: `${resolution.rule}: ${resolution.reason}` };
+  return { ...refusedFor("call", `${resolution.rule}: ${resolution.reason}`), error_code };
+}
+
+/** A call alone may be given up and another tried; what stands against the attempt ends it. */
+function refusedFor(scope: "call" | "attempt", reason: string): Extract<Authorization, { answer: "refused" }> {
+  return { answer: "refused", error_code: "gate_blocked", reason, scope };
 }
 
 /** Nothing is kept of it but the record: its bytes may be of any size. */
@@ -89,7 +96,7 @@ function noForm(tx: Tx, task: TaskRow, attempt: AttemptRow, call: ToolCall, reas
   const rule = "arguments";
   const details = { attempt_id: attempt.id, call_id: short(call.call_id), tool: short(call.tool), rule };
   tx.audit("gate_block", task, { actor: "gate_runner", decision: "deny", reason, details });
-  return { answer: "refused", error_code: "gate_blocked", reason: `${rule}: ${reason}` };
+  return refusedFor("call", `${rule}: ${reason}`);
 }
 
 /**
@@ -97,7 +104,8 @@ function noForm(tx: Tx, task: TaskRow, attempt: AttemptRow, call: ToolCall, reas
  * was signed or granted, or when it is denied today; a gate that asks only now comes too late for it.
  */
 function goesOn(tx: Tx, task: TaskRow, known: CallRow, now: Resolution, verified: VerifiedTokens): Authorization {
-  const refused = (reason: string): Authorization => ({ answer: "refused", error_code: "gate_blocked", reason });
+  // Its process may run already, so that only the end of the attempt finds out what became of it.
+  const refused = (reason: string) => refusedFor("attempt", reason);
   if (now.decision === "deny") return refused(`${now.rule}: ${now.reason}`);
   if (known.grant !== null && known.grant.life !== "void") {
     const why = reasonNotSigned(tx, task, known, known.tree ?? "", verified);
@@ -160,13 +168,13 @@ function reasonNotSigned(tx: Tx, task: TaskRow, known: CallRow, tree: string, ve
 }
 
 /** How a call ended, by the holder that runs its attempt; anybody else's word changes nothing. */
-export function settle(tx: Tx, ref: AttemptRef, call_id: string, outcome: CallOutcome): void {
+export function settle(tx: Tx, ref: AttemptRef, call_id: string, outcome: CallOutcome, said = ""): void {
   const call = tx.rows.calls.get(`${ref.attempt_id}/${call_id}`);
   if (call === null) return;
   const attempt = tx.rows.attempts.get(ref.attempt_id);
   if (attempt !== null && runs(attempt, ref)) {
     settleCall(tx, call, outcome);
-    return afterStep(tx, attempt, call, outcome);
+    return afterStep(tx, attempt, call, outcome, said);
   }
   tooLate(tx, ref, `settle ${call_id}`, { reason: "the attempt has gone on without it" });
 }

@@ -2,6 +2,7 @@
  * The scope's agents as its runtime reaches them: made and started, woken while shared work waits, told what was
  * called off until they have answered. One that does not answer keeps nobody else waiting. [RTO-*] [RCV-3]
  */
+import { researchers, researchQueue } from "../../src/domain/research-crew.ts";
 import { limits } from "../../src/limits.ts";
 import { inTime } from "../in-time.ts";
 import { earliest } from "../post.ts";
@@ -81,15 +82,12 @@ export class Crew {
 
   /** While rows wait in the shared queue, crew who hold none are woken, and made if there are too few to take them. */
   async wake(now: number): Promise<void> {
-    const { eligible, leased } = this.#scope.stores.queue.depth("executor_queue", now);
-    if (eligible === 0) return;
+    const attempts = this.#attemptsFor(now);
+    const questions = this.#scope.stores.queue.depth(researchQueue, now).eligible > 0 ? researchers : [];
+    const names = [...attempts, ...questions];
+    if (names.length === 0) return;
     this.#wokenAt = now;
     const { scope_id } = this.#scope.self();
-    // Those who would take it may be stuck: for each minute that a row has waited, one more is woken.
-    const oldest = this.#scope.stores.queue.view("executor_queue").oldest_at;
-    const more = oldest === null ? 0 : Math.floor((now - Date.parse(oldest)) / limits.overdue_ms);
-    const wanted = Math.min(limits.scope_slots, leased + eligible + Math.max(0, more));
-    const names = Array.from({ length: wanted }, (_, index) => `crew-${index + 1}`);
     this.#scope.sql.transaction(() => {
       for (const name of names) this.#scope.directory.addAgent(name);
     });
@@ -97,6 +95,16 @@ export class Crew {
       await agent.start(scope_id, name);
       await agent.poke(scope_id);
     });
+  }
+  #attemptsFor(now: number): string[] {
+    const { queue } = this.#scope.stores;
+    const { eligible, leased } = queue.depth("executor_queue", now);
+    if (eligible === 0) return [];
+    // Those who would take it may be stuck: for each minute that a row has waited, one more is woken.
+    const oldest = queue.view("executor_queue").oldest_at;
+    const more = oldest === null ? 0 : Math.floor((now - Date.parse(oldest)) / limits.overdue_ms);
+    const wanted = Math.min(limits.scope_slots, leased + eligible + Math.max(0, more));
+    return Array.from({ length: wanted }, (_, index) => `crew-${index + 1}`);
   }
   /** Those silent for too long are asked whether they still work; those who were asked in vain lose their attempt. */
   async supervise(): Promise<void> {
@@ -108,7 +116,7 @@ export class Crew {
   nextDueAt(now: number): number | null {
     const { queue, rows } = this.#scope.stores;
     const kills = rows.kills.all().map((kill) => Math.max(kill.next_at, now));
-    const waiting = queue.depth("executor_queue", now).eligible > 0;
+    const waiting = ["executor_queue", researchQueue].some((name) => queue.depth(name, now).eligible > 0);
     return earliest(
       waiting ? Math.max(now, this.#wokenAt + againMs) : null,
       this.#unstarted().length > 0 ? Math.max(now, this.#startedAt + againMs) : null,

@@ -4,7 +4,7 @@
  */
 import { decide } from "../../src/domain/approval.ts";
 import type { Decision } from "../../src/domain/approval-view.ts";
-import { approvalsOf, hasExpired, type Made } from "../../src/domain/deciding.ts";
+import { approvalsOf, type Deciding, hasExpired, type Made } from "../../src/domain/deciding.ts";
 import { ok, type Result, refuse } from "../../src/domain/refusal.ts";
 import { saidHash } from "../../src/domain/said.ts";
 import { standingOfSubject } from "../../src/domain/standing-subject.ts";
@@ -14,7 +14,8 @@ import { approved } from "./approved.ts";
 import { denied } from "./denied.ts";
 import { expire } from "./expiry.ts";
 import { commentRefused } from "./gates.ts";
-import { needsFor } from "./needs.ts";
+import { rememberDecision } from "./memory.ts";
+import { decidingBy, needsFor } from "./needs.ts";
 import type { ApprovalRow, TaskRow } from "./rows.ts";
 import type { Prepared, Scene } from "./scene.ts";
 import { isStillTrue } from "./shown.ts";
@@ -42,13 +43,14 @@ export function takeDecision(
     });
     return status;
   }
-  const said = madeBy(tx.scope.scope_id, card, caller, decision, prepared.at);
+  const said = madeBy(tx.scope.scope_id, card, decidingBy(tx.stores, caller), decision, prepared.at);
   const decisions = [...card.decisions, said];
   const needs = needsFor(tx.stores, tx.scope.policy.approvals, card);
   if (status.value === "approved" && prepared.signed_for !== approversHash(approvalsOf(needs, { ...card, decisions })))
     return "again";
   const about = { approval_id: card.id, kind: card.kind, content_hash: card.content_hash, by: caller.subject };
-  const fallen = needs.revoked === undefined ? {} : { not_counted: needs.revoked };
+  const link = said.link_by === undefined ? {} : { link_made_by: said.link_by };
+  const fallen = { ...link, ...(needs.revoked === undefined ? {} : { not_counted: needs.revoked }) };
   if (status.value === "pending") {
     const waiting = tx.rows.approvals.put({ ...card, decisions });
     const counted = { approvals: approvalsOf(needs, waiting).length, needed: needs.approvers, proof: said.proof };
@@ -81,6 +83,8 @@ export function takeDecision(
     status: status.value,
     ...about,
   });
+  if (standingOfSubject(caller.subject) === null)
+    rememberDecision(tx, task, decided, { what: decision.decision, comment: decision.comment });
   const scene: Scene = { tx, caller, card: decided, decision, task, prepared };
   if (isFinal(task.status)) return ok(decided);
   if (decision.decision === "approve") approved[card.kind](scene);
@@ -97,7 +101,7 @@ function possible(
   if (tx.stores.people.isRevoked(caller.credential_id))
     return refuse("unauthenticated", "Your token was revoked while you decided: nothing was decided.");
   const needs = needsFor(tx.stores, tx.scope.policy.approvals, card);
-  const status = decide(card, decision, { caller, needs });
+  const status = decide(card, decision, { caller: decidingBy(tx.stores, caller), needs });
   const asShown =
     decision.decision !== "approve" || task === null || isStillTrue(tx.rows, tx.scope.scope_id, task, card);
   if (status.ok && asShown) return (task === null ? null : commentRefused(tx, caller, card, task, decision)) ?? status;
@@ -108,9 +112,18 @@ function possible(
 }
 
 /** The decision as it is stored and signed. */
-export function madeBy(scope_id: string, card: ApprovalRow, caller: Caller, decision: Decision, at: string): Made {
+export function madeBy(scope_id: string, card: ApprovalRow, caller: Deciding, decision: Decision, at: string): Made {
   const { content_hash, comment } = decision;
-  const made = { decision: decision.decision, by: caller.subject, comment, at, proof: caller.via, content_hash };
+  const link = caller.link_by === undefined ? {} : { link_by: caller.link_by };
+  const made = {
+    decision: decision.decision,
+    by: caller.subject,
+    comment,
+    at,
+    proof: caller.via,
+    content_hash,
+    ...link,
+  };
   return { ...made, said: saidHash(scope_id, card.id, made) };
 }
 

@@ -1,5 +1,6 @@
 /** What a no does, by the kind of its card: its words reach whoever asked as they were written. [DEC-*] */
 import { hashOfCall } from "./ask-log.ts";
+import { refuseBudget } from "./budgets.ts";
 import { dropped } from "./dropped.ts";
 import { dropHeld } from "./held.ts";
 import { endAttempt } from "./ladder.ts";
@@ -7,6 +8,7 @@ import { giveUpItem, proceed } from "./progress.ts";
 import type { ApprovalRow } from "./rows.ts";
 import { attemptAndItem, type Scene } from "./scene.ts";
 import { askForChanges, cancelTask } from "./tasks.ts";
+import { goesOnWithout } from "./without.ts";
 
 export const denied: Record<ApprovalRow["kind"], (scene: Scene) => void> = {
   plan(scene) {
@@ -39,6 +41,7 @@ export const denied: Record<ApprovalRow["kind"], (scene: Scene) => void> = {
       return;
     }
     if (found === null || found.attempt.state !== "suspended") return;
+    if (goesOnWithout(tx, task, found, { denied: decision.comment ?? "" })) return;
     const reason = `the call was denied: ${decision.comment ?? ""}`;
     endAttempt(tx, task, found.attempt, {
       end: { kind: "error", error_code: "approval_denied", retryable: false },
@@ -71,7 +74,7 @@ export const denied: Record<ApprovalRow["kind"], (scene: Scene) => void> = {
   dead_letter({ tx, task, card }) {
     dropped(tx, task, card);
   },
-  budget({ tx, task, decision }) {
-    tx.finish(task, "failed", { reason: decision.comment, error_code: "budget_exceeded" });
+  budget({ tx, task, card, decision, prepared }) {
+    refuseBudget(tx, task, card, { reason: decision.comment ?? "denied", verified: prepared.verified });
   },
 };

@@ -3,9 +3,10 @@
  */
 import { derivedId } from "../../src/domain/ids.ts";
 import { blockedBy, readyItems } from "../../src/domain/plan-order.ts";
-import { type ExecutionOrder, sandboxId } from "../../src/domain/result.ts";
+import { type ExecutionOrder, type MindOrder, sandboxId } from "../../src/domain/result.ts";
 import { limits } from "../../src/limits.ts";
 import type { AttemptRow, ItemRow, PlanRow, TaskRow } from "./rows.ts";
+import { replansOf, waitingRungs } from "./rungs.ts";
 import { readRepository } from "./taints.ts";
 import { isOver, type Tx } from "./tx.ts";
 
@@ -19,7 +20,8 @@ export function itemsOf(tx: Tx, plan: PlanRow): ItemRow[] {
 /** Starts an attempt for every item whose time has come. */
 export function dispatch(tx: Tx, task: TaskRow): void {
   const plan = approvedPlan(tx, task);
-  if (plan === null) return;
+  // Another plan is on its way: what runs ends, and nothing of this one is begun.
+  if (plan === null || replansOf(tx.rows, task.id).length > 0) return;
   const items = itemsOf(tx, plan);
   const attempts = tx.rows.attempts.ofTask(task.id);
   const byId = new Map(items.map((item) => [item.spec.id, item]));
@@ -39,11 +41,13 @@ export function dispatch(tx: Tx, task: TaskRow): void {
     if (item !== undefined) newAttempt(tx, task, plan, item);
   }
 }
-/** An item that waits for a person's answer does not start by itself. */
+/** An item that waits for a person's answer, or for the planner's, does not start by itself. */
 function isAsked(tx: Tx, item: ItemRow): boolean {
-  return tx.rows.approvals
-    .ofTask(item.task_id)
-    .some((card) => card.status === "pending" && card.work_item_id === item.id);
+  const mine = ({ work_item_id }: { work_item_id: string | null }) => work_item_id === item.id;
+  return (
+    tx.rows.approvals.ofTask(item.task_id).some((card) => card.status === "pending" && mine(card)) ||
+    waitingRungs(tx.rows, item.task_id).some(mine)
+  );
 }
 
 export function newAttempt(tx: Tx, task: TaskRow, plan: PlanRow, item: ItemRow): AttemptRow {
@@ -111,6 +115,7 @@ function request(tx: Tx, asked: TaskRow, plan: PlanRow, item: ItemRow, attempt: 
     steps: [...item.spec.steps],
     section: item.spec.section,
     guidance: item.guidance,
+    ...(item.planner_guidance.length > 0 ? { planner_guidance: item.planner_guidance } : {}),
     minutes: plan.minutes ?? limits.attempt_minutes,
     clear,
     ...(look_up.length > 0 ? { look_up } : {}),
@@ -121,6 +126,7 @@ function request(tx: Tx, asked: TaskRow, plan: PlanRow, item: ItemRow, attempt: 
     worktree: `.runtime/worktrees/${scope_id}/${item.id}/${attempt.number}-${attempt.entry}`,
     environment: plan.environment,
     limits: sandboxLimits,
+    ...(item.spec.runner === "loop" ? { mind: mindOf(plan, item) } : {}),
   };
   const message = tx.message(task, attempt.id, {
     message_kind: "execution_request",
@@ -141,6 +147,18 @@ function request(tx: Tx, asked: TaskRow, plan: PlanRow, item: ItemRow, attempt: 
 function sandboxesOf(scope_id: string, attempt: AttemptRow, next: AttemptRow): string[] {
   const before = attempt.id === next.id ? next.entry : attempt.entry + (attempt.agent === null ? 0 : 1);
   return Array.from({ length: before }, (_, entry) => sandboxId(scope_id, attempt.id, entry));
+}
+/** What an agent that thinks is told of its item: nothing of another's. */
+function mindOf(plan: PlanRow, { spec }: ItemRow): MindOrder {
+  return {
+    goal: plan.goal,
+    allow: spec.allow,
+    protect: [...spec.protect],
+    checks: spec.verify === "none" ? [] : spec.verify.map(({ run }) => run),
+    skills: [...spec.skills],
+    touches: [...spec.touches.paths],
+    preset: spec.preset ?? "DEFAULT",
+  };
 }
 export const sandboxLimits = {
   memory_mb: limits.sandbox_memory_mb,

@@ -1,12 +1,13 @@
 /** What the scope's agents ask of its runtime while they work: work to claim, each entry and call of an attempt, who is over. [RTO-*] */
 import type { AttemptRef, Authorization, Entry, OpenCall, ToolCall } from "../../src/agents/bus.ts";
 import type { CallOutcome } from "../../src/agents/ports.ts";
+import { isResearcher, researchQueue } from "../../src/domain/research-crew.ts";
 import type { AgentReport } from "../agent/self.ts";
 import type { Lease } from "../durable-queue.ts";
 import { newId } from "../random.ts";
 import type { OutputNote, RemoteRuntime } from "../remote.ts";
 import { authorize, lookedUp, settle } from "./calls.ts";
-import { begin, claim } from "./entries.ts";
+import { begin, claim, claimResearch } from "./entries.ts";
 import type { Feed } from "./feed.ts";
 import { mayPublish } from "./publishing.ts";
 import { hearReport, keepLease, noteOutput } from "./reports.ts";
@@ -41,7 +42,7 @@ export class AgentsDoor implements Door {
 
   async claim(scope: string, agent: string): Promise<Lease | null> {
     this.#scope.belongs(scope);
-    const lease = this.#scope.commit((tx) => claim(tx, agent, newId));
+    const lease = this.#scope.commit((tx) => (isResearcher(agent) ? claimResearch : claim)(tx, agent, newId));
     await this.#after();
     return lease;
   }
@@ -59,9 +60,9 @@ export class AgentsDoor implements Door {
     await this.#after();
     return answer;
   }
-  async settle(scope: string, ref: AttemptRef, call_id: string, outcome: CallOutcome): Promise<void> {
+  async settle(scope: string, ref: AttemptRef, call_id: string, outcome: CallOutcome, said = ""): Promise<void> {
     this.#scope.belongs(scope);
-    this.#scope.commit((tx) => settle(tx, ref, call_id, outcome));
+    this.#scope.commit((tx) => settle(tx, ref, call_id, outcome, said));
     await this.#after();
   }
 
@@ -99,11 +100,12 @@ export class AgentsDoor implements Door {
   /** Of the owners of sandboxes, those whose attempt or verification is over: nobody will come back for what they left. */
   async ownersOver(scope: string, owners: readonly string[]): Promise<string[]> {
     this.#scope.belongs(scope);
-    const { attempts, verifications } = this.#scope.stores.rows;
+    const { queue, rows } = this.#scope.stores;
+    const { attempts, verifications } = rows;
     return owners.filter((owner) => {
       const attempt = attempts.get(owner);
       return attempt === null
-        ? verifications.get(owner)?.state !== "open"
+        ? verifications.get(owner)?.state !== "open" && !queue.isOpen(researchQueue, owner)
         : attempt.state !== "running" && attempt.state !== "due";
     });
   }

@@ -1,5 +1,7 @@
 /** Standing approvals as people meet them: made, listed, read, revoked. [STA-*] */
+
 import { mayDecide } from "../../src/domain/approval.ts";
+import { linkBy } from "../../src/domain/deciding.ts";
 import { ok, type Result, refuse } from "../../src/domain/refusal.ts";
 import type { StandingInput, StandingView } from "../../src/domain/standing-shape.ts";
 import type { Caller, Page } from "../../src/domain/view.ts";
@@ -79,6 +81,7 @@ export class StandingDoor implements Door {
     const { name, reason, bounds, uses } = input;
     const row = tx.stores.standing.put({
       ...{ id, status: "active", name, reason, bounds, until_ms, uses, uses_left: uses, made_by: caller.subject },
+      ...linkBy(caller.subject, this.#scope.people.makerOf(caller.credential_id)),
       ...{ credential_id: this.#scope.people.rootOf(caller.credential_id), made_at: tx.at, ended: null },
     });
     tx.audit(

@@ -3,17 +3,18 @@
 import type { EventView } from "../../src/domain/record-view.ts";
 import { ok, type Result, refuse } from "../../src/domain/refusal.ts";
 import { isFinal } from "../../src/domain/task.ts";
-import type { Caller, Page, TaskInput, TaskSummary, TaskView } from "../../src/domain/view.ts";
+import type { Caller, Page, TaskInput, TaskSummary, TaskView, ThoughtView } from "../../src/domain/view.ts";
 import type { Created, Idempotency, PageQuery, RuntimeDoor } from "../../src/http/doors.ts";
 import { newId } from "../random.ts";
+import { thoughtsOf } from "./mind-rows.ts";
 import { unknownEffects } from "./open-calls.ts";
 import type { Scope } from "./scope.ts";
 import { cancelTask, createTask, followUp } from "./tasks.ts";
-import { taskSummaryOf, taskViewOf } from "./views.ts";
+import { taskSummaryOf, taskViewOf, thoughtViewOf } from "./views.ts";
 
 type Door = Pick<
   RuntimeDoor,
-  "createTask" | "tasks" | "task" | "taskEvents" | "patchKeys" | "cancelTask" | "addMessage"
+  "createTask" | "tasks" | "task" | "taskEvents" | "thoughts" | "patchKeys" | "cancelTask" | "addMessage"
 >;
 
 export class TaskDoor implements Door {
@@ -72,6 +73,11 @@ export class TaskDoor implements Door {
   async taskEvents(_caller: Caller, task_id: string, query: PageQuery): Promise<Result<Page<EventView>>> {
     if (this.#scope.stores.rows.tasks.get(task_id) === null) return noTask(task_id);
     return ok(this.#scope.stores.events.byTask(task_id, query.cursor, query.limit));
+  }
+  async thoughts(_caller: Caller, task_id: string, query: PageQuery): Promise<Result<Page<ThoughtView>>> {
+    if (this.#scope.stores.rows.tasks.get(task_id) === null) return noTask(task_id);
+    const { items, next_cursor } = thoughtsOf(this.#scope.sql, task_id, query);
+    return ok({ items: items.map(thoughtViewOf), next_cursor });
   }
   async patchKeys(
     _caller: Caller,

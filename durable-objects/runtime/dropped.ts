@@ -3,9 +3,11 @@
  * so that no open task is left that nothing will move. [DL-14]
  */
 import { stalls } from "../../src/domain/delivery.ts";
-import { endAttempt } from "./ladder.ts";
+import { climbPast, endAttempt } from "./ladder.ts";
+import { openReplans } from "./replan.ts";
 import type { ApprovalRow, AttemptRow, TaskRow } from "./rows.ts";
-import { isOpen, type Tx } from "./tx.ts";
+import type { Tx } from "./tx.ts";
+import { isOpen } from "./where.ts";
 
 /** `whose`: who let it go, before the name of the message. */
 export function dropped(tx: Tx, task: TaskRow, card: ApprovalRow, whose = "a person dropped its"): void {
@@ -23,6 +25,10 @@ export function dropped(tx: Tx, task: TaskRow, card: ApprovalRow, whose = "a per
     tx.finish(task, "failed", { reason: `Not published: ${reason}`, error_code: "tool_failure" });
     return;
   }
+  const planAnew = card.message_kind === "replan_request" || card.message_kind === "plan_result";
+  const replans = planAnew ? openReplans(tx, task) : [];
+  for (const rung of replans) climbPast(tx, tx.rows.tasks.get(task.id) ?? task, rung, { state: "failed", why: reason });
+  if (replans.length > 0) return;
   if (stalled === "planning" && tx.rows.plans.ofTask(task.id).every((plan) => plan.status === "superseded")) {
     tx.finish(task, "failed", { reason: `No plan: ${reason}`, error_code: "tool_failure" });
     return;

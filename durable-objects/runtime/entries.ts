@@ -4,6 +4,7 @@
  */
 import type { AttemptRef, Entry } from "../../src/agents/bus.ts";
 import type { Message } from "../../src/domain/message.ts";
+import { researchQueue } from "../../src/domain/research-crew.ts";
 import { isFinal } from "../../src/domain/task.ts";
 import { tokenExpired } from "../../src/domain/token.ts";
 import { limits } from "../../src/limits.ts";
@@ -11,6 +12,7 @@ import type { Lease } from "../durable-queue.ts";
 import { endAttempt } from "./ladder.ts";
 import { renew } from "./renewal.ts";
 import { keepLease } from "./reports.ts";
+import { beginResearch, wantedResearch } from "./research.ts";
 import type { AttemptRow, ItemRow, TaskRow } from "./rows.ts";
 import { checkItem, type VerifiedTokens } from "./tokens.ts";
 import { tooLate } from "./too-late.ts";
@@ -45,6 +47,22 @@ export function claim(tx: Tx, agent: string, lease_id: () => string): Lease | nu
       if (attempt.agent !== null) tx.kill(task.id, attempt.agent, attempt.id);
       endAttempt(tx, task, attempt, { end: { kind: "crashed" }, detail: "its agent fell silent" });
     }
+  }
+  return null;
+}
+/** The next question of a planner that somebody still waits for: researchers have a queue of their own. */
+export function claimResearch(tx: Tx, agent: string, lease_id: () => string): Lease | null {
+  for (let tried = 0; tried < 50; tried++) {
+    const request = { holder: agent, lease_id: lease_id(), lease_ms: limits.lease_ms };
+    const { lease, facts } = tx.stores.queue.lease(researchQueue, request, tx.now);
+    tx.facts(facts);
+    if (lease === null) return null;
+    if (wantedResearch(tx, lease.message)) {
+      beginResearch(tx, lease, agent);
+      return lease;
+    }
+    const acked = tx.stores.queue.ack(lease, tx.now);
+    if (acked.ok) tx.facts(acked.value);
   }
   return null;
 }

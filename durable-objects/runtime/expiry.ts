@@ -4,6 +4,7 @@
  */
 
 import { isFinal } from "../../src/domain/task.ts";
+import { refuseBudget } from "./budgets.ts";
 import { dropped } from "./dropped.ts";
 import { dropHeld } from "./held.ts";
 import { endAttempt } from "./ladder.ts";
@@ -12,6 +13,7 @@ import type { ApprovalRow, TaskRow } from "./rows.ts";
 import { attemptAndItem } from "./scene.ts";
 import type { VerifiedTokens } from "./tokens.ts";
 import type { Tx } from "./tx.ts";
+import { goesOnWithout } from "./without.ts";
 
 /** Returns the card as it ended. Its task, if it goes on, does so without it. */
 export function expire(tx: Tx, card: ApprovalRow, verified: VerifiedTokens): ApprovalRow {
@@ -55,6 +57,9 @@ const whenExpired: Record<ApprovalRow["kind"], (ended: Ended) => void> = {
     const { tx, card } = ended;
     const call = tx.rows.calls.get(`${card.attempt_id}/${card.call_id}`);
     if (call !== null) tx.rows.calls.put({ ...call, state: "void" });
+    const found = attemptAndItem(ended);
+    const loop = found?.attempt.state === "suspended" ? found : null;
+    if (loop !== null && goesOnWithout(tx, ended.task, loop, { unanswered: ended.reason })) return;
     endAttemptOf(ended, "suspended");
   },
   gate(ended) {
@@ -72,12 +77,13 @@ const whenExpired: Record<ApprovalRow["kind"], (ended: Ended) => void> = {
   dead_letter({ tx, task, card }) {
     dropped(tx, task, card, "nobody decided in time about its");
   },
-  budget({ tx, task, reason }) {
-    endTask(tx, task, reason, "budget_exceeded");
+  budget({ tx, task, card, reason, verified }) {
+    refuseBudget(tx, task, card, { reason, verified });
   },
 };
 
-function endTask(tx: Tx, task: TaskRow, reason: string, error_code: "timeout" | "budget_exceeded" = "timeout"): void {
+function endTask(tx: Tx, task: TaskRow, reason: string): void {
+  const error_code = "timeout";
   const ended = tx.finish(task, "failed", { reason, error_code });
   tx.status(ended, "failed", { detail: reason, attempt: null, error_code });
 }

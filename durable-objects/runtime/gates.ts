@@ -14,6 +14,7 @@ import { evaluateGates, type GateNote, type GateOutcome, type GateTrigger } from
 import { refuse } from "../../src/domain/refusal.ts";
 import { taintOfRole } from "../../src/domain/taint.ts";
 import { isFinal } from "../../src/domain/task.ts";
+import { underPreset } from "../../src/domain/under-preset.ts";
 import type { Caller } from "../../src/domain/view.ts";
 import { limits } from "../../src/limits.ts";
 import { contextOf } from "./call-context.ts";
@@ -103,8 +104,11 @@ export function gateResponse(tx: Tx, task: TaskRow, message: Message): GateOutco
   return outcome;
 }
 
-/** A call has ended, for the first time: what a gate says of it stays on the attempt, which meets it at its next call. */
-export function afterStep(tx: Tx, attempt: AttemptRow, call: CallRow, outcome: CallOutcome): void {
+/**
+ * A call has ended, for the first time: what a gate says of it stays on the attempt, which meets it at its next call.
+ * `said` is the head and the tail of what it printed; of a call whose end nobody saw there is none.
+ */
+export function afterStep(tx: Tx, attempt: AttemptRow, call: CallRow, outcome: CallOutcome, said: string): void {
   const settled = call.state === "intent" && tx.rows.calls.get(call.id)?.state === "settled";
   const task = tx.rows.tasks.get(attempt.task_id);
   const item = tx.rows.items.get(attempt.work_item_id);
@@ -114,7 +118,7 @@ export function afterStep(tx: Tx, attempt: AttemptRow, call: CallRow, outcome: C
   const args = JSON.parse(call.arguments);
   const touch = touchOf({ tool: call.tool, args });
   const gated = evaluateGates(tx.scope.policy.gates, trigger, {
-    text: `${call.tool} ${call.arguments}\n${ended}`,
+    text: `${call.tool} ${call.arguments}\n${ended}\n${said.slice(0, limits.said_characters)}`,
     taint: task.taint,
     call: { touch, context: contextOf(task, item), args },
   });
@@ -128,7 +132,7 @@ export function afterStep(tx: Tx, attempt: AttemptRow, call: CallRow, outcome: C
     tx.rows.attempts.put({ ...current, after_step: { action, gate: gate ?? "", reason, call_id: call.call_id } });
 }
 
-/** A call's own resolution, with what a gate said after the step before it: then it asks, unless it is denied anyway. */
+/** A call's own resolution under its item's preset, with what a gate said after the step before it: then it asks, unless it is denied anyway. */
 export function resolveCall(
   tx: Tx,
   task: TaskRow,
@@ -137,7 +141,8 @@ export function resolveCall(
   call: { tool: string; arguments: string },
 ): Resolution {
   const asked = { tool: call.tool, args: JSON.parse(call.arguments) };
-  const own = resolve(tx.scope.policy, asked, contextOf(task, item));
+  const resolved = resolve(tx.scope.policy, asked, contextOf(task, item));
+  const own = underPreset(item.spec.preset ?? "DEFAULT", call.tool, resolved, tx.scope);
   const before = attempt.after_step;
   if (before === null || own.decision === "deny") return own;
   const reason = `after ${before.call_id}: ${before.reason}${own.decision === "ask" ? `; and ${own.reason}` : ""}`;

@@ -4,8 +4,8 @@
  */
 import { heldBytes } from "../../src/domain/gate-card.ts";
 import { joinTaint, type Message } from "../../src/domain/message.ts";
+import { acceptPlan } from "./arrivals.ts";
 import type { HeldRow } from "./held-rows.ts";
-import { acceptPlan } from "./plans.ts";
 import type { ApprovalRow, ScopeRows, TaskRow } from "./rows.ts";
 import { hasRead } from "./taints.ts";
 import { sayWords, sendUser } from "./tasks.ts";

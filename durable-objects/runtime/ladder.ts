@@ -3,14 +3,18 @@
  */
 import { cardTitle, emptyCard } from "../../src/domain/approval.ts";
 import type { Card } from "../../src/domain/approval-view.ts";
-import { type AttemptEnd, climb } from "../../src/domain/attempt.ts";
+import { type AttemptEnd, climb, climbOn, type Rung } from "../../src/domain/attempt.ts";
 import type { ErrorCode } from "../../src/domain/message.ts";
 import { isFinal } from "../../src/domain/task.ts";
 import { limits } from "../../src/limits.ts";
+import { consult } from "./consult.ts";
 import { approvedPlan, newAttempt } from "./dispatch.ts";
+import type { RungRow } from "./mind-rows.ts";
 import { inWords, leaveOpen, openOfItem } from "./open-calls.ts";
 import { ask } from "./plans.ts";
+import { askWhenQuiet } from "./replan.ts";
 import type { AttemptRow, ItemRow, PlanRow, TaskRow } from "./rows.ts";
+import { endRung, ladderOf, takeRung } from "./rungs.ts";
 import { shownItem } from "./shown-item.ts";
 import type { Tx } from "./tx.ts";
 
@@ -19,20 +23,7 @@ export function endAttempt(tx: Tx, task: TaskRow, attempt: AttemptRow, how: { en
   const item = tx.rows.items.get(attempt.work_item_id);
   const plan = approvedPlan(tx, task);
   if (item === null || plan === null || isFinal(task.status)) return;
-  const step = climb(
-    {
-      max_attempts: item.spec.max_attempts + item.extra,
-      counted: item.counted,
-      uncounted: item.uncounted,
-      max_uncounted: limits.max_uncounted_attempts,
-      consulted: item.consulted,
-      replan_depth: 0,
-      max_replan_depth: limits.max_replan_depth,
-      on_stuck: item.spec.on_stuck,
-      planner: tx.scope.planner,
-    },
-    how.end,
-  );
+  const step = climb(ladderOf(tx, task, item), how.end);
   leaveOpen(tx, attempt);
   const ended = tx.rows.attempts.put({
     ...attempt,
@@ -58,12 +49,69 @@ export function endAttempt(tx: Tx, task: TaskRow, attempt: AttemptRow, how: { en
   tx.audit("transition", task, { decision: `attempt_${ended.state}`, reason: how.detail, details: about });
   const type = step.error_code === "timeout" ? "task_execution_timeout" : "task_execution_failed";
   tx.event(type, task, { surfaces: ["stream", "activity"], detail: how.detail, error_code: step.error_code, ...about });
-  if (step.next === "retry") {
-    newAttempt(tx, task, plan, told);
-    tx.touch(task);
-    return;
+  const { next, skipped, error_code } = step;
+  take(
+    tx,
+    { task, plan, item: told, attempt: ended },
+    { from: "attempt", to: next, why: how.detail, skipped, error_code },
+  );
+  askWhenQuiet(tx, task);
+}
+
+interface Stuck {
+  readonly task: TaskRow;
+  readonly plan: PlanRow;
+  readonly item: ItemRow;
+  readonly attempt: AttemptRow;
+}
+interface Step {
+  readonly from: RungRow["from"];
+  readonly to: Rung;
+  readonly why: string;
+  readonly skipped: readonly string[];
+  readonly error_code: ErrorCode | null;
+}
+function take(tx: Tx, stuck: Stuck, { from, to, why, skipped, error_code }: Step): void {
+  const { task, plan, item, attempt } = stuck;
+  const state = to === "consult" ? "open" : to === "replan" || to === "decompose" ? "held" : "taken";
+  const due = to === "consult" ? { due_at: tx.now + limits.consult_timeout_ms } : {};
+  const rung = takeRung(tx, task, attempt, { from, to, why, skipped: [...skipped], state, ...due });
+  switch (to) {
+    case "merge":
+      return;
+    case "retry":
+      newAttempt(tx, task, plan, item);
+      break;
+    case "consult":
+      consult(tx, task, plan, item, rung);
+      break;
+    case "replan":
+    case "decompose":
+      break;
+    case "escalate":
+      return escalate(tx, task, plan, item, attempt, skipped, error_code ?? "tool_failure");
   }
-  escalate(tx, task, plan, told, ended, step.skipped, step.error_code ?? "tool_failure");
+  tx.touch(tx.rows.tasks.get(task.id) ?? task);
+}
+
+/** Nothing came of a rung on which the planner was asked: the next one is taken. */
+export function climbPast(
+  tx: Tx,
+  task: TaskRow,
+  rung: RungRow,
+  how: { state: "failed" | "timeout"; why: string },
+): void {
+  endRung(tx, task, rung, how.state, how.why);
+  const plan = approvedPlan(tx, task);
+  const item = tx.rows.items.get(rung.work_item_id);
+  const attempt = tx.rows.attempts.get(rung.attempt_id);
+  const asked = rung.to === "consult" || rung.to === "replan" || rung.to === "decompose" ? rung.to : null;
+  if (plan === null || item?.outcome !== "open" || item.plan_id !== plan.id || attempt === null || asked === null)
+    return;
+  const { next, skipped } = climbOn(ladderOf(tx, task, item), asked, how.why);
+  const error_code = how.state === "timeout" ? "timeout" : attempt.error_code;
+  take(tx, { task, plan, item, attempt }, { from: asked, to: next, why: `${asked}: ${how.why}`, skipped, error_code });
+  askWhenQuiet(tx, task);
 }
 
 function escalate(

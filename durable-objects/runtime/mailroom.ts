@@ -3,15 +3,19 @@
  * each accepted and acknowledged in one transaction. What cannot be taken becomes a dead letter with a card. [RTO-*]
  */
 import { check, envelope, type Message } from "../../src/domain/message.ts";
+import { researchQueue } from "../../src/domain/research-crew.ts";
 import { limits } from "../../src/limits.ts";
 import type { Lease } from "../durable-queue.ts";
 import type { Death } from "../letters.ts";
 import { newId } from "../random.ts";
 import type { Answer } from "../remote.ts";
+import { chargeForgotten } from "./charges.ts";
 import { hearOfDeath, hearOwn } from "./dead-letters.ts";
 import { neverBegun } from "./entries.ts";
+import { acceptGuidance, expireConsults } from "./guidance.ts";
 import { acceptVerification } from "./merging.ts";
 import { acceptResult } from "./outcomes.ts";
+import { expireResearch, openResearch } from "./research.ts";
 import type { Scope } from "./scope.ts";
 import type { Signatures } from "./signatures.ts";
 import { takenIn } from "./taints.ts";
@@ -55,14 +59,16 @@ export class Mailroom {
   async deliver(message: Message): Promise<Answer> {
     const parsed = envelope.safeParse(message);
     if (!parsed.success) return { refused: "the message does not fit its schema" };
-    const { sender, recipient } = parsed.data;
+    const { sender, recipient, message_kind } = parsed.data;
+    const asks = message_kind === "research_request";
     // Its own request comes back this way when `executor_queue` was being emptied as it was made.
-    const ours = recipient === "runtime_queue" || (recipient === "executor_queue" && sender === "runtime");
+    const ours = recipient === "runtime_queue" || (recipient === "executor_queue" && (sender === "runtime" || asks));
     const broken = check(parsed.data) ?? (ours ? null : "it is not for the runtime");
     if (broken !== null) return { refused: broken };
     const entered = this.#scope.commit((tx) => {
-      const { outcome, facts } = tx.stores.queue.enqueue(recipient, parsed.data, {}, tx.now);
+      const { outcome, facts } = tx.stores.queue.enqueue(asks ? researchQueue : recipient, parsed.data, {}, tx.now);
       tx.facts(facts);
+      if (asks && outcome === "accepted") openResearch(tx, parsed.data);
       return outcome;
     });
     await this.work();
@@ -112,6 +118,7 @@ export class Mailroom {
   /** What time alone has ended: leases, rows leased too often, letters nobody took, old events. */
   expire(now: number): void {
     this.#scope.commit((tx) => {
+      expireResearch(tx);
       const { expired, facts } = tx.stores.queue.expire(now);
       tx.facts(facts);
       tx.facts(tx.stores.queue.sampleDepth(tx.scope.scope_id, ["runtime_queue", "executor_queue"], now));
@@ -123,6 +130,8 @@ export class Mailroom {
       hearOwn(tx);
       tx.stores.events.prune(now);
     });
+    this.#scope.commit(expireConsults);
+    this.#scope.commit(chargeForgotten);
   }
 }
 
@@ -133,6 +142,8 @@ function accept(tx: Tx, message: Message, verified: VerifiedTokens): void {
       return acceptResult(tx, message, verified);
     case "verification_result":
       return acceptVerification(tx, message, verified);
+    case "planner_guidance":
+      return acceptGuidance(tx, message);
     case "agent_message":
       return acceptWords(tx, message);
     default:

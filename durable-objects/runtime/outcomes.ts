@@ -6,12 +6,15 @@ import { cardTitle, emptyCard } from "../../src/domain/approval.ts";
 import type { Card } from "../../src/domain/approval-view.ts";
 import { patchVerdict } from "../../src/domain/grant.ts";
 import type { Message } from "../../src/domain/message.ts";
-import { type ExecutionResult, executionResult } from "../../src/domain/result.ts";
+import { type ExecutionResult, executionResult, type Suspension } from "../../src/domain/result.ts";
+import { visibleLine } from "../../src/domain/visible.ts";
 import { gateResult, type ResultGated, stoppedByGate } from "./gates.ts";
 import { endAttempt } from "./ladder.ts";
+import { rememberInsights } from "./memory.ts";
 import { verify } from "./merging.ts";
 import { ask } from "./plans.ts";
 import type { AttemptRow, ItemRow, TaskRow } from "./rows.ts";
+import { isThinking, putAway } from "./thinkers.ts";
 import type { VerifiedTokens } from "./tokens.ts";
 import type { Tx } from "./tx.ts";
 
@@ -38,14 +41,20 @@ export function acceptResult(tx: Tx, message: Message, verified: VerifiedTokens)
   }
   const acked = tx.stores.queue.ack({ lease_id: result.lease_id, epoch: result.epoch }, tx.now);
   if (acked.ok) tx.facts(acked.value);
-  const freed: AttemptRow = { ...attempt, lease: null };
+  const told = attempt.recoveries ?? [];
+  const { recoveries = told } = result;
+  const freed: AttemptRow = { ...attempt, lease: null, ...(recoveries.length === 0 ? {} : { recoveries }) };
   const about = { work_item_id: item.id, attempt_id: attempt.id, attempt_number: attempt.number };
+  // An attempt that went on after a decision tells all of them again. They are the loop's own words: no gate holds them.
+  for (const recovery of recoveries.slice(told.length)) tellRecovery(tx, task, attempt, recovery);
   const gated = gateResult(tx, task, freed, message);
   if (gated.blocked && (result.end === "suspended" || result.success)) {
     const end = { kind: "error", error_code: "gate_blocked", retryable: false } as const;
     return endAttempt(tx, task, { ...freed, patch: result.patch }, { end, detail: stoppedByGate });
   }
-  // Words that a gate holds up reach nobody: not the next attempt, not the Stream.
+  // Words that a gate holds up reach nobody: not the next attempt, not the Stream, not the memory.
+  if (!gated.blocked && gated.asks.length === 0)
+    rememberInsights(tx, task, `${attempt.id}.${attempt.entry}`, result.insights);
   const detail = gated.blocked || gated.asks.length > 0 ? stoppedByGate : message.content;
   switch (result.end) {
     // Who calls an attempt off ends it here first, so one that its agent gave up by itself was lost.
@@ -69,15 +78,30 @@ export function acceptResult(tx: Tx, message: Message, verified: VerifiedTokens)
         task,
         { ...freed, patch: result.patch },
         {
-          end: {
-            kind: "error",
-            error_code: message.error_code ?? "tool_failure",
-            retryable: message.retryable ?? false,
-          },
+          end:
+            result.stuck === undefined
+              ? {
+                  kind: "error",
+                  error_code: message.error_code ?? "tool_failure",
+                  retryable: message.retryable ?? false,
+                }
+              : { kind: "stuck", next: result.stuck.next },
           detail,
         },
       );
   }
+}
+
+/** What a loop did about being stuck, before it was left to the ladder. */
+function tellRecovery(
+  tx: Tx,
+  task: TaskRow,
+  attempt: AttemptRow,
+  { action, reason, detail }: NonNullable<ExecutionResult["recoveries"]>[number],
+): void {
+  const about = { work_item_id: attempt.work_item_id, attempt_id: attempt.id, action, stuck: reason };
+  tx.event("recovery", task, { actor: attempt.agent ?? "executor", detail, why: `${reason}: ${action}`, ...about });
+  tx.audit("transition", task, { actor: "executor", decision: "recovery", reason: detail, details: about });
 }
 
 /** What an attempt waits for while a person is asked about one call: a card bound to the workspace as it was stored. */
@@ -91,6 +115,7 @@ function suspend(
 ): void {
   if (suspension === null)
     return endAttempt(tx, task, attempt, { end: { kind: "crashed" }, detail: "it stopped without saying why" });
+  if (isThinking(suspension) && item.spec.runner === "loop") return putAway(tx, task, item, attempt, suspension);
   const call = tx.rows.calls.get(`${attempt.id}/${suspension.call_id}`);
   // Only what was told to wait may ask: not what ran, nor what is denied, nor other bytes than were judged.
   const waits = call?.state === "waiting" && call.tool === suspension.tool && call.arguments === suspension.arguments;
@@ -114,7 +139,7 @@ function suspend(
     tool: { name: suspension.tool, arguments: suspension.arguments, workspace_tree: suspension.tree },
     facts: [
       `Work item: ${item.spec.title}`,
-      `Attempt ${attempt.number}, step ${suspension.step + 1} of ${item.spec.steps.length}`,
+      ...whereInAttempt(item, attempt, suspension),
       // Who allows the call has been asked this too.
       ...gated.asks.map(inFacts),
     ],
@@ -135,6 +160,19 @@ function suspend(
   });
   tx.touch(task);
 }
+
+/** Steps are counted. A loop has none to count: its own words say what it is about, unless a gate holds words up. */
+function whereInAttempt(item: ItemRow, { number, after_step }: AttemptRow, suspension: Suspension): string[] {
+  if (item.spec.runner !== "loop")
+    return [`Attempt ${number}, step ${suspension.step + 1} of ${item.spec.steps.length}`];
+  const words = after_step === null ? (suspension.words ?? "") : "";
+  const said = visibleLine(words.slice(0, wordsMax).toWellFormed());
+  return [
+    `Attempt ${number}, call ${suspension.call_id} of an agent that chooses its own steps`,
+    ...(said === "" ? [] : [`Before the call the agent wrote (its words, not checked): "${said}"`]),
+  ];
+}
+const wordsMax = 600;
 
 function inFacts({ gate, reason }: { readonly gate: string; readonly reason: string }): string {
   return `The gate "${gate}" asks: ${reason}`;

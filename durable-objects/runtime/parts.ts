@@ -1,4 +1,5 @@
 /** How one scope's runtime is put together: each part gets the few others it needs, and nothing is done yet. */
+import type { ModelRole } from "../../src/agents/models.ts";
 import { type Bindings, worldOf } from "../../src/env.ts";
 import { EventSockets } from "../event-sockets.ts";
 import { Post } from "../post.ts";
@@ -7,6 +8,8 @@ import type { Sql } from "../sql.ts";
 import { Crew } from "./crew.ts";
 import { AgentsDoor } from "./doors-agents.ts";
 import { DecisionDoor } from "./doors-decisions.ts";
+import { MemoryDoor } from "./doors-memory.ts";
+import { MindsDoor } from "./doors-minds.ts";
 import { PeopleDoor } from "./doors-people.ts";
 import { PolicyDoor } from "./doors-policy.ts";
 import { QueuesDoor } from "./doors-queues.ts";
@@ -33,17 +36,20 @@ export interface RuntimeParts {
   readonly decisions: DecisionDoor;
   readonly standing: StandingDoor;
   readonly tokens: TokensDoor;
+  readonly memory: MemoryDoor;
   readonly people: PeopleDoor;
   readonly shown: ShownDoor;
   readonly queues: QueuesDoor;
   readonly policy: PolicyDoor;
   readonly records: RecordsDoor;
   readonly agents: AgentsDoor;
+  readonly minds: MindsDoor;
   mail(): Post;
 }
 
 export function openParts(ctx: DurableObjectState, sql: Sql, bindings: Bindings): RuntimeParts {
-  const scope = new Scope(sql);
+  const has_mind = (role: ModelRole) => worldOf(bindings).models.configured(role).length > 0;
+  const scope = new Scope(sql, has_mind, () => worldOf(bindings).allowPermissive);
   const { stores } = scope;
   let post: Post | null = null;
   /** Made at first use: before the scope is made it has no name to send under. */
@@ -80,12 +86,14 @@ export function openParts(ctx: DurableObjectState, sql: Sql, bindings: Bindings)
     decisions,
     standing: new StandingDoor(scope, after),
     tokens: new TokensDoor(scope, signatures),
+    memory: new MemoryDoor(scope, after),
     people: new PeopleDoor(scope, { after, closeSockets }),
     shown: new ShownDoor(scope, agent),
     queues: new QueuesDoor(scope, agent, after),
     policy: new PolicyDoor(scope, after),
     records,
     agents: new AgentsDoor(scope, { signatures, feed, after }),
+    minds: new MindsDoor(scope, after),
     mail,
   };
 }

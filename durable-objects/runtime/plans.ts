@@ -1,5 +1,5 @@
 /**
- * A plan that arrived: held to its rules, stored as the exact bytes it came in, and put before a person. [PLAN-R*]
+ * A plan stored as the exact bytes it came in and put before a person, and cards in general. [PLAN-R*]
  */
 
 import { cardTitle, emptyCard } from "../../src/domain/approval.ts";
@@ -7,38 +7,15 @@ import type { Card } from "../../src/domain/approval-view.ts";
 import { sha256Hex } from "../../src/domain/canonical.ts";
 import { expiryOf } from "../../src/domain/deciding.ts";
 import { derivedId } from "../../src/domain/ids.ts";
-import type { Message } from "../../src/domain/message.ts";
-import { planResult } from "../../src/domain/payloads.ts";
-import { type Plan, parsePlan } from "../../src/domain/plan.ts";
+import type { Plan } from "../../src/domain/plan.ts";
 import { remarksOn } from "../../src/domain/plan-remarks.ts";
-import { runnerProblems } from "../../src/domain/plan-runners.ts";
 import { keepTaint } from "../../src/domain/taint.ts";
-import { isFinal } from "../../src/domain/task.ts";
 import { contentHash } from "../../src/domain/token.ts";
+import { replaces } from "./replan.ts";
 import type { ApprovalRow, ItemRow, PlanRow, TaskRow } from "./rows.ts";
 import { shownItem } from "./shown-item.ts";
 import { itemSubject } from "./tokens.ts";
 import type { Tx } from "./tx.ts";
-
-/** Takes a `plan_result` seen on the bus. */
-export function acceptPlan(tx: Tx, task: TaskRow, message: Message): void {
-  if (isFinal(task.status)) return;
-  if (message.error_code !== null || message.plan_markdown === null) return planFailed(tx, task, message);
-  const payload = planResult.safeParse(message.payload);
-  const plan = parsePlan(message.plan_markdown);
-  const problem = plan.ok ? runnerProblems(message.plan_markdown, plan.plan)[0] : plan.problems[0];
-  if (!plan.ok || problem !== undefined || !payload.success) {
-    const first = problem === undefined ? "it names no commit" : `line ${problem.line}: ${problem.message}`;
-    tx.finish(task, "failed", { reason: `The plan that came back is not valid: ${first}`, error_code: "tool_failure" });
-    return;
-  }
-  storePlan(tx, task, {
-    cause: message.message_id,
-    markdown: message.plan_markdown,
-    base_commit: payload.data.base_commit,
-    plan: plan.plan,
-  });
-}
 
 /** Puts a plan in review. An earlier version, its card and its tokens give way to it. */
 export function storePlan(
@@ -67,8 +44,11 @@ export function storePlan(
     base_commit: given.base_commit,
     environment: plan.environment,
     minutes: plan.budget.minutes,
+    budget: { tokens: plan.budget.tokens, usd: plan.budget.usd },
   });
-  const routed = { ...task, routed: true, base_commit: given.base_commit };
+  // What is merged already stays where it is: the branch goes on from there.
+  const base_commit = task.tip === null ? given.base_commit : task.base_commit;
+  const routed = { ...task, routed: true, base_commit };
   const items = plan.items.map((spec, ord) => {
     const item: ItemRow = {
       id: `${id}.${spec.id}`,
@@ -85,6 +65,7 @@ export function storePlan(
       extra: 0,
       consulted: false,
       guidance: [],
+      planner_guidance: [],
       grant: null,
     };
     const subject = itemSubject(tx.scope.scope_id, routed, stored, item);
@@ -99,33 +80,6 @@ export function storePlan(
   });
   tx.stores.standing.consider(card.id, tx.now);
   tx.touch(routed);
-}
-
-function planFailed(tx: Tx, task: TaskRow, message: Message): void {
-  const plan = tx.rows.plans.ofTask(task.id).at(-1);
-  if (plan === undefined) {
-    tx.finish(task, "failed", { reason: message.content, error_code: message.error_code ?? "tool_failure" });
-    return;
-  }
-  const changes = tx.rows.approvals
-    .ofTask(task.id)
-    .findLast((card) => card.kind === "plan")
-    ?.decisions.at(-1)?.comment;
-  const card: Card = {
-    ...emptyCard({
-      kind: "escalation",
-      title: cardTitle("escalation", task, plan.title),
-      why: "The plan could not be revised. Approve to review the same plan again, or deny to end the task.",
-      repo: task.repo,
-      taint: task.taint,
-      policy_hash: tx.scope.policy_hash,
-      requested_by: "planner",
-    }),
-    plan_hash: plan.plan_hash,
-    facts: [message.content, ...(changes ? [`Changes asked for: ${changes}`] : [])],
-  };
-  ask(tx, task, { cause: message.message_id, card, rule: "no rung of the ladder is left", plan_id: plan.id });
-  tx.touch(task);
 }
 
 function planCard(tx: Tx, task: TaskRow, stored: PlanRow, plan: Plan, items: readonly ItemRow[]): Card {
@@ -144,7 +98,7 @@ function planCard(tx: Tx, task: TaskRow, stored: PlanRow, plan: Plan, items: rea
     plan_hash: stored.plan_hash,
     environment: stored.environment,
     items: items.map(shownItem),
-    facts: remarksOn(plan, tx.scope.policy, task.taint),
+    facts: [...replaces(tx, task), ...remarksOn(plan, tx.scope.policy, task.taint, tx.scope)],
     budget: plan.budget,
   };
 }

@@ -7,7 +7,7 @@ import type { Decision } from "../../src/domain/approval-view.ts";
 import { approvalsOf } from "../../src/domain/deciding.ts";
 import type { Caller } from "../../src/domain/view.ts";
 import { madeBy } from "./decisions.ts";
-import { needsFor } from "./needs.ts";
+import { decidingBy, needsFor } from "./needs.ts";
 import type { ApprovalRow } from "./rows.ts";
 import type { Prepared } from "./scene.ts";
 import type { Scope } from "./scope.ts";
@@ -19,7 +19,8 @@ export async function prepare(
   signatures: Signatures,
   asked: { caller: Caller; card: ApprovalRow; decision: Decision },
 ): Promise<Prepared> {
-  const { caller, card, decision } = asked;
+  const { card, decision } = asked;
+  const caller = decidingBy(scope.stores, asked.caller);
   const at = new Date(Date.now()).toISOString();
   const needs = needsFor(scope.stores, scope.policies.inForce().policy.approvals, card);
   const status = decide(card, decision, { caller, needs });

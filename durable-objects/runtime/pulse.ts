@@ -2,10 +2,13 @@
 import { limits } from "../../src/limits.ts";
 import { inTime } from "../in-time.ts";
 import { earliest, type Post } from "../post.ts";
+import { nextForgotten } from "./charges.ts";
 import type { Crew } from "./crew.ts";
 import type { DecisionDoor } from "./doors-decisions.ts";
 import type { RecordsDoor } from "./doors-records.ts";
 import type { Feed } from "./feed.ts";
+import { nextConsultEnd } from "./guidance.ts";
+import { nextResearchDue } from "./research.ts";
 import type { Scope } from "./scope.ts";
 import type { StandingUses } from "./standing-use.ts";
 
@@ -79,7 +82,7 @@ export class Pulse {
   }
   /** Since when something should have happened here: how late it is tells an alarm that was lost or is stuck. */
   dueSince(now: number): number | null {
-    const { queue, outbox } = this.#scope.stores;
+    const { queue, outbox, rows } = this.#scope.stores;
     const own = queue.depth("runtime_queue", now).eligible > 0 ? queue.view("runtime_queue").oldest_at : null;
     const since = own === null ? null : Date.parse(own);
     return earliest(
@@ -88,12 +91,13 @@ export class Pulse {
       this.#crew.dueSince(),
       this.#decisions.nextDueAt(),
       this.#standing.nextDueAt(now),
+      nextConsultEnd(rows),
       since,
     );
   }
   async arm(now: number): Promise<void> {
     if (this.#scope.directory.self() === null) return;
-    const { queue, letters } = this.#scope.stores;
+    const { queue, letters, rows } = this.#scope.stores;
     const own = queue.depth("runtime_queue", now).eligible > 0 || letters.hasUntold() ? now : null;
     const at = earliest(
       queue.nextDueAt(now),
@@ -102,6 +106,9 @@ export class Pulse {
       this.#standing.nextDueAt(now),
       this.#records.nextDueAt(),
       this.#decisions.nextDueAt(),
+      nextConsultEnd(rows),
+      nextForgotten(rows.thoughts.withStatus("open")),
+      nextResearchDue(this.#scope.stores.rows),
       own,
     );
     if (at !== null) await this.#setAlarm(Math.max(at, now));

@@ -10,6 +10,7 @@ import { keepNotes } from "../../src/domain/gate-card.ts";
 import { errorCode, messageKinds, taint } from "../../src/domain/message.ts";
 import { environment, planItem } from "../../src/domain/plan-shape.ts";
 import { patchRef, suspension } from "../../src/domain/result.ts";
+import { recovery } from "../../src/domain/stuck.ts";
 import { keepTaint, taintSource } from "../../src/domain/taint.ts";
 import {
   approvalKinds,
@@ -25,6 +26,8 @@ import {
 import type { Sql } from "../sql.ts";
 import { type CallRow, callRow, grantRow, type KillRow, killRow, type LateRow, lateRow } from "./call-rows.ts";
 import { type HeldRow, heldRow, stepGate } from "./held-rows.ts";
+import { type AccountRow, accountRow, type RungRow, rungRow, type ThoughtRow, thoughtRow } from "./mind-rows.ts";
+import { type ResearchRow, researchRow, type UseRow, useRow } from "./reading-rows.ts";
 
 export const taskRow = z.strictObject({
   id: z.string(),
@@ -52,6 +55,9 @@ export const taskRow = z.strictObject({
   /** The task's branch: where it is and the bundle that brings it. Null until the first merge. */
   tip: z.strictObject({ commit: z.string(), bundle_key: z.string() }).nullable(),
   branch: z.string(),
+  /** Times the planner was asked for another approach, and for smaller items. */
+  replans: z.number().int().default(0),
+  decomposes: z.number().int().default(0),
   publishing: z.strictObject({ verification_id: z.string(), tries: z.number().int() }).nullable(),
   published: z.string().nullable(),
   created_by: z.string(),
@@ -75,6 +81,7 @@ export const planRow = z.strictObject({
   base_commit: z.string(),
   environment,
   minutes: z.number().nullable(),
+  budget: z.strictObject({ tokens: z.number(), usd: z.number() }).default({ tokens: 0, usd: 0 }),
 });
 export type PlanRow = z.infer<typeof planRow>;
 
@@ -95,6 +102,8 @@ export const itemRow = z.strictObject({
   extra: z.number().int(),
   consulted: z.boolean(),
   guidance: z.array(z.string()),
+  /** What the planner said to a consult. */
+  planner_guidance: z.array(z.string()).default([]),
   grant: grantRow.nullable(),
 });
 export type ItemRow = z.infer<typeof itemRow>;
@@ -124,6 +133,8 @@ export const attemptRow = z.strictObject({
   asked_at: z.number().nullable().default(null),
   /** What a gate said after a step, until the attempt's next call or its result has met it. */
   after_step: stepGate.nullable().default(null),
+  /** What its loop did about being stuck, as far as it was told. */
+  recoveries: z.array(recovery).exactOptional(),
 });
 export type AttemptRow = z.infer<typeof attemptRow>;
 
@@ -171,6 +182,11 @@ const nouns = [
   "kills",
   "late",
   "held",
+  "thoughts",
+  "accounts",
+  "rungs",
+  "research",
+  "uses",
 ] as const;
 type Noun = (typeof nouns)[number];
 
@@ -272,6 +288,11 @@ export function openRows(sql: Sql) {
     late: new Rows<LateRow>(sql, "late", lateRow, (row) => ({ task_id: row.task_id, status: "late" })),
     held: new Rows<HeldRow>(sql, "held", heldRow, (row) => ({ task_id: row.task_id, status: "held" })),
     kills: new Rows<KillRow>(sql, "kills", killRow, (row) => ({ task_id: row.task_id, status: "open" })),
+    thoughts: new Rows<ThoughtRow>(sql, "thoughts", thoughtRow, state),
+    accounts: new Rows<AccountRow>(sql, "accounts", accountRow, (row) => ({ task_id: row.task_id, status: "open" })),
+    rungs: new Rows<RungRow>(sql, "rungs", rungRow, state),
+    research: new Rows<ResearchRow>(sql, "research", researchRow, state),
+    uses: new Rows<UseRow>(sql, "uses", useRow, state),
   };
 }
 export type ScopeRows = ReturnType<typeof openRows>;

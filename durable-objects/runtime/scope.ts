@@ -2,6 +2,7 @@
  * One scope: who it is, everything it stores, and the only way to change it: one transaction that loads, decides,
  * writes and records. [INV-05]
  */
+import type { ModelRole } from "../../src/agents/models.ts";
 import { type Result, refuse } from "../../src/domain/refusal.ts";
 import { AuditLog, auditSchema } from "../audit-log.ts";
 import { DurableQueue } from "../durable-queue.ts";
@@ -18,11 +19,15 @@ import { Checkpoints, checkpointSchema } from "./checkpoints.ts";
 import { Directory, directorySchema } from "./directory.ts";
 import { expirySchema } from "./due-cards.ts";
 import { HeardLetters, heardSchema } from "./heard.ts";
+import { MemoryRows, memorySchema } from "./memory-rows.ts";
 import { Policies } from "./policies.ts";
 import { openRows, rowsSchema } from "./rows.ts";
 import { StandingRows, standingSchema } from "./standing.ts";
 import { Tokens, tokensSchema } from "./token-rows.ts";
 import { type ScopeStores, Tx } from "./tx.ts";
+
+/** Whether a model is configured for the role. */
+export type Minds = (role: ModelRole) => boolean;
 
 export class Scope {
   readonly sql: Sql;
@@ -31,7 +36,11 @@ export class Scope {
   readonly policies: Policies;
   readonly people: People;
   readonly idempotency: IdempotencyStore;
-  constructor(sql: Sql) {
+  readonly #minds: Minds;
+  readonly #permissive: () => boolean;
+  constructor(sql: Sql, minds: Minds = () => false, permissive: () => boolean = () => false) {
+    this.#minds = minds;
+    this.#permissive = permissive;
     applySchemas(sql, {
       directory: directorySchema,
       people: peopleSchema,
@@ -50,6 +59,7 @@ export class Scope {
       asks: askSchema,
       letters: lettersSchema,
       heard: heardSchema,
+      memory: memorySchema,
     });
     this.sql = sql;
     const audit = new AuditLog(sql);
@@ -63,6 +73,7 @@ export class Scope {
       outbox: new Outbox(sql),
       letters: new Letters(sql),
       heard: new HeardLetters(sql),
+      memory: new MemoryRows(sql),
       audit,
       checkpoints: new Checkpoints(sql, audit),
       telemetry: new TelemetryLog(sql),
@@ -97,7 +108,8 @@ export class Scope {
     const { scope_id } = this.self();
     return this.sql.transaction(() => {
       const { policy, view } = this.policies.inForce();
-      const identity = { scope_id, policy, policy_hash: view.policy_hash, planner: false };
+      const deployment = { has_mind: this.#minds, permissive_allowed: this.#permissive() };
+      const identity = { scope_id, policy, policy_hash: view.policy_hash, ...deployment };
       return change(new Tx(this.stores, identity, Date.now()));
     });
   }

@@ -21,5 +21,6 @@ export function shownItem({ spec, item_hash }: Pick<ItemRow, "spec" | "item_hash
     verify: spec.verify === "none" ? [] : spec.verify.map((check) => [...check.run]),
     steps: [...spec.steps],
     max_attempts: spec.max_attempts,
+    ...(spec.preset === undefined ? {} : { preset: spec.preset }),
   };
 }

@@ -29,6 +29,8 @@ export const standingRow = z.strictObject({
   uses: z.number().int(),
   uses_left: z.number().int(),
   made_by: z.string(),
+  /** Who else made the link of the session it was made in. */
+  link_by: z.string().exactOptional(),
   /** What they signed in with, or what that came of: once it is revoked, this lends nothing any more. */
   credential_id: z.string(),
   made_at: z.string(),
@@ -150,7 +152,7 @@ export class StandingRows {
 }
 
 export function standingViewOf(row: StandingRow, uses: readonly StandingUse[], now: number): StandingView {
-  const { credential_id, until_ms, ...shown } = row;
+  const { credential_id, link_by, until_ms, ...shown } = row;
   return {
     ...shown,
     status: row.status === "active" && now >= until_ms ? "expired" : row.status,

@@ -20,8 +20,9 @@ import { taintOfRole } from "../../src/domain/taint.ts";
 import { isFinal } from "../../src/domain/task.ts";
 import type { Caller, TaskInput } from "../../src/domain/view.ts";
 import { limits } from "../../src/limits.ts";
+import { acceptPlan } from "./arrivals.ts";
 import { gateResponse, gateWords, hold, refuseWords, remark, stoppedByGate } from "./gates.ts";
-import { acceptPlan } from "./plans.ts";
+import { cancelResearch, hearResearch } from "./research.ts";
 import type { ApprovalRow, TaskRow } from "./rows.ts";
 import { hasRead, takenIn } from "./taints.ts";
 import type { Tx } from "./tx.ts";
@@ -63,6 +64,8 @@ export function createTask(tx: Tx, caller: Caller, input: TaskInput, id: string)
     base_commit: null,
     tip: null,
     branch: `countersign/${id}`,
+    replans: 0,
+    decomposes: 0,
     publishing: null,
     published: null,
     created_by: caller.subject,
@@ -120,11 +123,12 @@ export function askForChanges(
   asked: { card: ApprovalRow; comment: string | null },
 ): void {
   const { card, comment } = asked;
+  const previous = card.plan_id === null ? null : tx.rows.plans.get(card.plan_id);
   const message = userMessage(tx, task, {
     cause: card.id,
     text: `Change the plan: ${comment}`,
     plan: null,
-    more: { revise: true, previous_plan: card.plan_id ?? "" },
+    more: { revise: true, previous_plan: card.plan_id ?? "", previous_markdown: previous?.markdown ?? "" },
     taint: taintOfRole(caller.role),
   });
   const read = { taint: taintOfRole(caller.role), source: `changes asked for by ${caller.subject}` };
@@ -194,7 +198,11 @@ export function observe(tx: Tx, message: Message): void {
     });
   if (task === null) return;
   if (message_kind === "plan_request" && !task.routed && !isFinal(task.status)) tx.touch({ ...task, routed: true });
-  if (message_kind === "plan_result") hearPlan(tx, takenIn(tx, message));
+  if (message_kind === "research_result") hearResearch(tx, takenIn(tx, message));
+  if (message_kind === "plan_result") {
+    cancelResearch(tx, task.id, "the planner has ended");
+    hearPlan(tx, takenIn(tx, message));
+  }
 }
 
 function hearPlan(tx: Tx, message: Message): void {
@@ -243,6 +251,9 @@ export function sayWords(tx: Tx, message: Message): void {
     detail: message.content,
     message_kind: message.message_kind,
   });
-  if (ends_task && !isFinal(heard.status))
-    tx.finish(heard, "failed", { reason: message.content, error_code: "tool_failure" });
+  if (!ends_task || isFinal(heard.status)) return;
+  // What a plan is under way for is not answered by words.
+  const answered = said.data.ended_as === "done" && tx.rows.plans.ofTask(task.id).length === 0;
+  if (answered) tx.finish(heard, "done", { reason: message.content, actor: message.sender });
+  else tx.finish(heard, "failed", { reason: message.content, error_code: "tool_failure" });
 }

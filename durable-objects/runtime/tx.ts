@@ -2,6 +2,7 @@
  * The hands of one transaction of a scope's runtime: its rows, its clock, and the records that every change
  * leaves. Whoever changes something says so here, in the same commit. [INV-05]
  */
+import type { ModelRole } from "../../src/agents/models.ts";
 import { derivedId } from "../../src/domain/ids.ts";
 import {
   build,
@@ -15,7 +16,7 @@ import {
 import type { Policy } from "../../src/domain/policy.ts";
 import type { QueueFacts } from "../../src/domain/queue.ts";
 import type { AuditView } from "../../src/domain/record-view.ts";
-import { isFinal, phaseOf, statusWhile } from "../../src/domain/task.ts";
+import { isFinal } from "../../src/domain/task.ts";
 import type { AuditLog } from "../audit-log.ts";
 import type { DurableQueue } from "../durable-queue.ts";
 import type { EventLog, EventType } from "../event-log.ts";
@@ -23,16 +24,21 @@ import type { Letters } from "../letters.ts";
 import type { Outbox } from "../outbox.ts";
 import type { People } from "../people.ts";
 import type { TelemetryLog } from "../telemetry-log.ts";
+import { remainingFor } from "./accounts.ts";
 import type { AskLog } from "./ask-log.ts";
 import { askAgent } from "./asking.ts";
 import type { Checkpoints } from "./checkpoints.ts";
 import type { HeardLetters } from "./heard.ts";
 import { takeBack } from "./lives.ts";
+import type { MemoryRows } from "./memory-rows.ts";
 import { leaveOpen } from "./open-calls.ts";
 import { passPhases } from "./phases.ts";
+import { cancelResearch } from "./research.ts";
 import type { ApprovalRow, AttemptRow, ScopeRows, TaskRow } from "./rows.ts";
+import { voidRungs } from "./rungs.ts";
 import type { StandingRows } from "./standing.ts";
 import type { Tokens } from "./token-rows.ts";
+import { whereIs } from "./where.ts";
 
 export interface ScopeStores {
   readonly rows: ScopeRows;
@@ -44,6 +50,7 @@ export interface ScopeStores {
   readonly outbox: Outbox;
   readonly letters: Letters;
   readonly heard: HeardLetters;
+  readonly memory: MemoryRows;
   readonly audit: AuditLog;
   readonly telemetry: TelemetryLog;
   readonly checkpoints: Checkpoints;
@@ -53,14 +60,12 @@ export interface ScopeIdentity {
   readonly scope_id: string;
   readonly policy: Policy;
   readonly policy_hash: string;
-  /** Whether a planner model is configured; without one the ladder's rungs that need it are passed over. */
-  readonly planner: boolean;
+  /** Whether the role has a model; without the planner's the ladder's rungs that need one are passed over. */
+  readonly has_mind: (role: ModelRole) => boolean;
+  /** The deployment's own switch for the preset PERMISSIVE. */
+  readonly permissive_allowed: boolean;
 }
 
-const openAttempts: readonly AttemptRow["state"][] = ["due", "running", "verifying", "merging"];
-export function isOpen(attempt: AttemptRow): boolean {
-  return openAttempts.includes(attempt.state);
-}
 export function isOver(attempt: AttemptRow): boolean {
   return ["done", "failed", "crashed", "cancelled"].includes(attempt.state);
 }
@@ -164,12 +169,13 @@ export class Tx {
   ): void {
     const error_code = said.error_code ?? null;
     const attempt_number = said.attempt?.number ?? 0;
+    const left = remainingFor(this.rows, task, said.attempt);
     const payload = {
       status,
       detail: said.detail,
       attempt_number,
-      budget_remaining_tokens: null,
-      budget_remaining_usd: null,
+      budget_remaining_tokens: left.tokens,
+      budget_remaining_usd: left.usd,
       version: task.version,
     };
     this.send(
@@ -191,28 +197,7 @@ export class Tx {
   /** Writes the task back with its status and phase derived anew. Every change of a task ends here. */
   touch(task: TaskRow): TaskRow {
     const { rows } = this;
-    const attempts = rows.attempts.ofTask(task.id);
-    const pending = rows.approvals.ofTask(task.id).filter((card) => card.status === "pending");
-    const waits = isFinal(task.status)
-      ? { status: task.status, waiting_on: null }
-      : statusWhile(
-          attempts.filter(isOpen).length + (task.publishing === null ? 0 : 1),
-          pending.map((card) => card.kind),
-        );
-    const plan = rows.plans.ofTask(task.id).findLast((row) => row.status !== "superseded");
-    const items = plan === undefined ? [] : rows.items.ofTask(task.id).filter((item) => item.plan_id === plan.id);
-    const phase = phaseOf({
-      status: waits.status,
-      routed: task.routed,
-      plan: plan === undefined ? "none" : plan.status === "approved" ? "approved" : "in_review",
-      items: items.map((item) => ({
-        outcome: item.outcome,
-        attempt: attempts.findLast((attempt) => attempt.work_item_id === item.id)?.state ?? null,
-        failed_before: attempts.some(
-          (attempt) => attempt.work_item_id === item.id && attempt.error_code === "verification_failed",
-        ),
-      })),
-    });
+    const { phase, ...waits } = whereIs(rows, task);
     passPhases(this, task, phase, isFinal(waits.status) && waits.status !== "done");
     return rows.tasks.put({ ...task, ...waits, phase, version: task.version + 1, updated_at: this.at });
   }
@@ -227,6 +212,7 @@ export class Tx {
     const what = status === "cancelled" ? "cancel" : "supersede";
     for (const card of rows.approvals.ofTask(task.id))
       if (card.status === "pending") this.supersede(card, `the task is ${status}`, { by: said.actor, what });
+    voidRungs(this, task);
     for (const item of rows.items.ofTask(task.id)) {
       const grant =
         item.grant === null || status === "done"
@@ -240,6 +226,7 @@ export class Tx {
     }
     for (const attempt of rows.attempts.ofTask(task.id))
       if (!isOver(attempt)) this.callOff(attempt, `the task is ${status}`);
+    cancelResearch(this, task.id, `the task is ${status}`);
     if (task.publishing !== null && status !== "done") this.kill(task.id, "verifier", task.publishing.verification_id);
     const ended = this.touch({
       ...task,

@@ -8,10 +8,15 @@ import type {
   itemView,
   phaseView,
   planView,
+  rungView,
+  spentView,
   TaskSummary,
   TaskView,
+  ThoughtView,
   verificationView,
 } from "../../src/domain/view.ts";
+import { remainingOf, spentOf } from "./accounts.ts";
+import type { RungRow, ThoughtRow } from "./mind-rows.ts";
 import { type NeedsStores, needsFor } from "./needs.ts";
 import { unknownEffects } from "./open-calls.ts";
 import type {
@@ -70,7 +75,41 @@ export function taskViewOf(rows: ScopeRows, task: TaskRow): TaskView {
     ),
     phases: rows.phases.ofTask(task.id).map(phaseViewOf),
     ...(task.gate_notes.length > 0 ? { gate_notes: task.gate_notes } : {}),
+    spent: spentViewOf(rows, task),
+    rungs: rows.rungs.ofTask(task.id).map(rungViewOf),
+    ...researchViewOf(rows, task.id),
     pending_approvals: rows.approvals.ofTask(task.id).flatMap((card) => (card.status === "pending" ? [card.id] : [])),
+  };
+}
+
+function spentViewOf(rows: ScopeRows, task: TaskRow): z.infer<typeof spentView> {
+  const { usd, unknown_price, ...spent } = spentOf(rows, task.id);
+  const left = remainingOf(rows, task);
+  return {
+    ...spent,
+    usd: unknown_price ? null : usd,
+    unknown_price,
+    remaining_tokens: left.tokens,
+    remaining_usd: left.usd,
+  };
+}
+function researchViewOf(rows: ScopeRows, task_id: string): Pick<TaskView, "research"> {
+  const asked = rows.research.ofTask(task_id);
+  const research = { open: 0, answered: 0, timed_out: 0, cancelled: 0 };
+  for (const { state } of asked) research[state] += 1;
+  return asked.length === 0 ? {} : { research };
+}
+function rungViewOf({ id, task_id, attempt_id, due_at, ...row }: RungRow): z.infer<typeof rungView> {
+  return row;
+}
+export function thoughtViewOf(row: ThoughtRow): ThoughtView {
+  const { id, role, agent, attempt_id, why, prompt, model, state, usage, usd, failure, at, ended_at } = row;
+  return {
+    ...{ id, role, agent, attempt_id, why, prompt, model, state, usd, failure, at, ended_at },
+    input_tokens: usage?.input_tokens ?? null,
+    output_tokens: usage?.output_tokens ?? null,
+    cached_tokens: usage?.cached_tokens ?? null,
+    estimated: usage?.estimated ?? false,
   };
 }
 
@@ -105,6 +144,7 @@ function attemptViewOf(attempt: AttemptRow, verifications: readonly Verification
     ended_at: attempt.ended_at,
     patch: attempt.patch === null ? null : { files: attempt.patch.files, bytes: attempt.patch.bytes },
     verifications: verifications.flatMap((row) => verificationViewOf(row)),
+    ...(attempt.recoveries === undefined ? {} : { recoveries: attempt.recoveries }),
   };
 }
 function verificationViewOf(row: VerificationRow): z.infer<typeof verificationView>[] {

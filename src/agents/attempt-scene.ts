@@ -3,10 +3,12 @@
  * outside it stands before. [EXE-*] [EFF-3]
  */
 import { z } from "zod";
+import { insightKinds } from "../domain/insight.ts";
 import type { ExecutionOrder } from "../domain/result.ts";
 import { ending, endingOf, type How } from "./attempt-end.ts";
 import type { AttemptRef, Entry } from "./bus.ts";
 import type { UnderWay } from "./effects.ts";
+import { loopState } from "./mind.ts";
 import { runnerState } from "./runners/steps.ts";
 import type { Committed, Ports, RunContext, Step } from "./step.ts";
 import { call, note } from "./workspace.ts";
@@ -32,6 +34,25 @@ export const executorState = z.strictObject({
   tail: z.string(),
   failures: z.number().int(),
   ending: ending.nullable(),
+  /** Of the runner `loop`: how far it is, the call it is put away with, and what it said when it was done. */
+  mind: loopState.nullable().default(null),
+  asked: z
+    .strictObject({
+      call_id: z.string(),
+      tool: z.string(),
+      arguments: z.string(),
+      step: z.number().int(),
+      words: z.string(),
+    })
+    .nullable()
+    .default(null),
+  finished: z
+    .strictObject({
+      summary: z.string(),
+      insights: z.array(z.strictObject({ kind: z.enum(insightKinds), text: z.string() })),
+    })
+    .nullable()
+    .default(null),
 });
 export type ExecutorState = z.infer<typeof executorState>;
 export type Stepped = Promise<Step<ExecutorState>>;

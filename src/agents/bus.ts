@@ -37,7 +37,12 @@ export interface ToolCall {
  * `run` is on record as an intent when it is answered. Asked again it is answered again: what keeps a call
  * from running twice is the sandbox, which starts at most one process for a call_id.
  */
-export type Authorization = { readonly answer: "run" } | { readonly answer: "wait" } | Exclude<Entry, { answer: "go" }>;
+export type Authorization =
+  | { readonly answer: "run" }
+  | { readonly answer: "wait" }
+  | Extract<Entry, { answer: "stale" }>
+  /** `call`: this one may not run, and another may; `attempt`: nothing more of this attempt may. */
+  | (Extract<Entry, { answer: "refused" }> & { readonly scope: "call" | "attempt" });
 
 export interface OpenCall {
   readonly attempt_id: string;
@@ -47,8 +52,8 @@ export interface OpenCall {
 export interface Bus {
   begin(ref: AttemptRef): Promise<Entry>;
   authorize(ref: AttemptRef, call: ToolCall): Promise<Authorization>;
-  /** Refused without a word when the attempt has gone on without this holder. */
-  settle(ref: AttemptRef, call_id: string, outcome: CallOutcome): Promise<void>;
+  /** Refused without a word when the attempt has gone on without this holder. `said`: the ends of what the call printed. */
+  settle(ref: AttemptRef, call_id: string, outcome: CallOutcome, said?: string): Promise<void>;
   /** What a sandbox answered about a call that nobody settled; `unknown` is an answer too. `ref` says who asked it. */
   lookedUp(ref: AttemptRef, about: OpenCall, outcome: CallOutcome): Promise<void>;
   /** Whether this publication is still the one its task waits for. */

@@ -2,7 +2,7 @@
  * One attempt at one work item: a fresh sandbox at the baseline, the environment's set-up, the runner's work,
  * and a patch. Stateless: it knows its order and nothing else. Every step is committed before the next. [EXE-*]
  */
-import { runners } from "../domain/plan-runners.ts";
+import { whyNotRun } from "../domain/plan-runners.ts";
 import { executionOrder, sandboxId } from "../domain/result.ts";
 import { type How, resultOf } from "./attempt-end.ts";
 import {
@@ -19,9 +19,10 @@ import {
 } from "./attempt-scene.ts";
 import type { AttemptRef } from "./bus.ts";
 import { bracketed, type Left, lookUp, outcomeOf } from "./effects.ts";
+import { onlyReads, openCallOf, putAway, restored, summaryOf, thinkOn } from "./runners/loop.ts";
 import { callOfStep, nextStep } from "./runners/steps.ts";
 import type { Role, Step } from "./step.ts";
-import { afterFailure, bytesInMessage, counted, note, poll, setupCall, tail, whyFailed } from "./workspace.ts";
+import { afterFailure, bytesInMessage, note, poll, setupCall, tail, whyFailed } from "./workspace.ts";
 
 export const executor: Role<ExecutorState> = {
   open(context) {
@@ -35,6 +36,9 @@ export const executor: Role<ExecutorState> = {
       tail: "",
       failures: 0,
       ending: null,
+      mind: null,
+      asked: null,
+      finished: null,
     };
   },
   parse: (stored) => executorState.parse(stored),
@@ -91,14 +95,9 @@ const steps: Record<ExecutorState["at"], (scene: Scene) => Stepped> = {
   async begin(scene) {
     const entry = await scene.ports.bus.begin(scene.ref);
     if (entry.answer !== "go") return stop(scene, entry);
-    const { runner } = scene.order;
-    if (!runners.includes(runner))
-      return close(scene, {
-        end: "finished",
-        error_code: "tool_failure",
-        retryable: false,
-        detail: `the runner ${runner} is not part of this version`,
-      });
+    const { order, ports } = scene;
+    const detail = whyNotRun(order.runner, ports.models.configured("executor").length > 0);
+    if (detail !== null) return close(scene, { end: "finished", error_code: "tool_failure", retryable: false, detail });
     return go(
       scene,
       { at: "clear" },
@@ -169,6 +168,7 @@ const steps: Record<ExecutorState["at"], (scene: Scene) => Stepped> = {
     if (patch === null) return close(scene, { end: "crashed", detail: "the stored workspace is missing" });
     await ports.sandboxes.restore(scene.sandbox, patch);
     const rebuilt = await ports.sandboxes.snapshot(scene.sandbox);
+    if (order.runner === "loop") return restored(scene, rebuilt.tree);
     return go(
       scene,
       { at: "work", tree: rebuilt.tree },
@@ -178,6 +178,7 @@ const steps: Record<ExecutorState["at"], (scene: Scene) => Stepped> = {
 
   async work(scene) {
     const { state, order, ports, ref } = scene;
+    if (order.runner === "loop") return thinkOn(scene);
     const moved = await nextStep(state.runner, order, { ref, sandbox: scene.sandbox, tree: state.tree, ports });
     switch (moved.kind) {
       case "working":
@@ -215,12 +216,13 @@ const steps: Record<ExecutorState["at"], (scene: Scene) => Stepped> = {
       end: "finished",
       patch,
       exit_code: 0,
-      detail: `${counted(patch.files.length, "file")} changed`,
+      detail: summaryOf(patch.files.length, scene.state),
     });
   },
 
   async suspend(scene) {
     const { state, order } = scene;
+    if (state.mind !== null) return putAway(scene, state.mind);
     const asked = callOfStep(order, state.runner.step);
     const kept = await store(scene, asked.call_id);
     return close(scene, {
@@ -233,8 +235,10 @@ const steps: Record<ExecutorState["at"], (scene: Scene) => Stepped> = {
   /** A call that is still open is asked of the sandbox for the last time: its outcome goes with the sandbox. */
   async close(scene) {
     const { state, order, ports, ref, sandbox } = scene;
-    if (state.runner.call !== null) {
-      const { call_id } = state.runner.call;
+    const call_id = openCallOf(state);
+    if (call_id !== null && onlyReads(state))
+      await ports.bus.settle(ref, call_id, { state: "never_started", reason: "the attempt ended first" });
+    else if (call_id !== null) {
       const seen = await lookUp(ports.sandboxes, sandbox, call_id);
       await ports.bus.lookedUp(ref, { attempt_id: order.attempt_id, call_id }, seen);
     }

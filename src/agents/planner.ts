@@ -1,79 +1,185 @@
 /**
- * The planner: a plan that somebody supplied passes through it unchanged, with the commit its reference names
- * now. It holds no execution tools. [PLR-*]
+ * The planner: a wish becomes a plan, a plan is revised or replaced, a stuck item gets advice. A plan that somebody
+ * supplied passes through unchanged, with the commit its reference names now. It holds no execution tools. [PLR-*]
  */
 import { z } from "zod";
-import type { planResult } from "../domain/payloads.ts";
+import { joinTaint } from "../domain/message.ts";
+import { consultation, type planResult, replanning, researchResult, type words } from "../domain/payloads.ts";
 import { parsePlan } from "../domain/plan.ts";
+import { beginPlanning, stepPlanning } from "./planner-mind.ts";
+import { type PlanMind, type PlannerEnd, type PlannerOrder, planMind, type ResearchNote } from "./planner-state.ts";
 import { noModel } from "./proxy.ts";
-import type { Outgoing, Role, RunContext, Step } from "./step.ts";
+import type { Outgoing, Ports, Role, RunContext, Step } from "./step.ts";
 import { afterFailure } from "./workspace.ts";
 
-const state = z.strictObject({ failures: z.number().int() });
+const state = z.strictObject({ failures: z.number().int(), mind: planMind.nullable().default(null) });
 type State = z.infer<typeof state>;
 
 /** Payload of a `plan_request`: the repository the plan is for. */
 export const planRequest = z.looseObject({ repo: z.string(), ref: z.string() });
 
 export const planner: Role<State> = {
-  open: () => ({ failures: 0 }),
+  open: () => ({ failures: 0, mind: null }),
   parse: (stored) => state.parse(stored),
   async step(current, context, ports) {
     const { message } = context;
-    const end = (...out: Outgoing[]): Step<State> => ({ kind: "end", state: current, out });
     switch (message.message_kind) {
-      case "plan_request": {
-        if (message.plan_markdown === null) return end(failed(noModel));
-        const plan = parsePlan(message.plan_markdown);
-        if (!plan.ok)
-          return end(
-            failed(
-              `The plan has ${plan.problems.length} problems; the first, on line ${plan.problems[0]?.line}: ${plan.problems[0]?.message}`,
-            ),
-          );
-        const { repo, ref } = planRequest.parse(message.payload);
-        try {
-          const { commit } = await ports.sandboxes.resolve(repo, ref);
-          return end(result(context, commit, plan.plan.title));
-        } catch (error) {
-          const after = afterFailure(error, current.failures);
-          if (after.again) return { kind: "wait", wait_ms: after.wait_ms, state: { failures: current.failures + 1 } };
-          return end(failed(`The repository could not be read: ${after.failure.message}`));
-        }
-      }
+      case "plan_request":
+        if (message.plan_markdown !== null) return supplied(current, context, message.plan_markdown, ports);
+        return think(current, context, ports, planOrder(context));
       case "consult_planner":
-        return end({
-          message_kind: "planner_guidance",
-          recipient: "runtime_queue",
-          content: noModel,
-          error_code: "tool_failure",
-          retryable: false,
-        });
+        return think(current, context, ports, consultOrder(context));
       case "replan_request":
-        return end(failed(noModel));
+        return think(current, context, ports, replanOrder(context));
+      case "research_result":
+        return { kind: "end", state: current, out: [], notes: [noteOf(context, ports)] };
       default:
-        return end();
+        return { kind: "end", state: current, out: [] };
     }
   },
 };
 
-function result({ message }: RunContext, base_commit: string, title: string): Outgoing {
+async function supplied(current: State, context: RunContext, markdown: string, ports: Ports): Promise<Step<State>> {
+  const plan = parsePlan(markdown);
+  if (!plan.ok) {
+    const [first] = plan.problems;
+    const detail = `The plan has ${plan.problems.length} problems; the first, on line ${first?.line}: ${first?.message}`;
+    return { kind: "end", state: current, out: [failed("tool_failure", detail)] };
+  }
+  const { repo, ref } = planRequest.parse(context.message.payload);
+  return resolved(current, repo, ref, ports, async (commit) => ({
+    kind: "end",
+    state: current,
+    out: [planned(markdown, plan.plan.title, commit)],
+  }));
+}
+
+/** Goes on with the commit that the reference names now. A host that is away is waited for. */
+async function resolved(
+  current: State,
+  repo: string,
+  ref: string,
+  ports: Ports,
+  go: (commit: string) => Promise<Step<State>>,
+): Promise<Step<State>> {
+  let commit: string;
+  try {
+    ({ commit } = await ports.sandboxes.resolve(repo, ref));
+  } catch (error) {
+    const after = afterFailure(error, current.failures);
+    if (after.again)
+      return { kind: "wait", wait_ms: after.wait_ms, state: { ...current, failures: current.failures + 1 } };
+    const detail = `The repository could not be read: ${after.failure.message}`;
+    return { kind: "end", state: current, out: [failed("tool_failure", detail)] };
+  }
+  return go(commit);
+}
+
+interface Order extends PlannerOrder {
+  /** The commit the work is about; null where the reference must be looked up. */
+  readonly commit: string | null;
+  readonly ref: string;
+}
+
+async function think(current: State, context: RunContext, ports: Ports, order: Order): Promise<Step<State>> {
+  if (context.cancelled) return { kind: "end", state: current, out: [] };
+  const none =
+    ports.models.configured("planner").length === 0 ? noModel : order.task_id === "" ? "It has no task." : null;
+  if (none !== null)
+    return {
+      kind: "end",
+      state: current,
+      out: order.end({ kind: "failed", error_code: "tool_failure", detail: none }),
+    };
+  const wrapped = (step: Step<PlanMind>): Step<State> => ({ ...step, state: { ...current, mind: step.state } });
+  if (current.mind !== null) return wrapped(await stepPlanning(order, current.mind, context, ports));
+  if (order.commit !== null) return wrapped(await beginPlanning(order, order.commit, context, ports));
+  return resolved(current, order.repo, order.ref, ports, async (commit) =>
+    wrapped(await beginPlanning(order, commit, context, ports)),
+  );
+}
+
+function planOrder({ message }: RunContext): Order {
+  const { repo, ref } = planRequest.parse(message.payload);
+  return {
+    ...{ phase: message.payload.revise === true ? "revise" : "plan", repo, ref, task_id: message.task_id ?? "" },
+    ...{ not_again: null, mode: "other_approach", commit: null },
+    end: (ended) => planEnd(ended, "tool_failure"),
+  };
+}
+function replanOrder({ message }: RunContext): Order {
+  const { repo, ref, base_commit, mode } = replanning.parse(message.payload);
+  return {
+    ...{ phase: "replan", repo, ref, task_id: message.task_id ?? "", mode },
+    ...{ not_again: message.plan_markdown, commit: base_commit },
+    end: (ended) => planEnd(ended, "verification_failed"),
+  };
+}
+function consultOrder({ message }: RunContext): Order {
+  const { consult_id } = consultation.parse(message.payload);
+  const guided = (content: string, more: Partial<Outgoing> = {}): Outgoing => ({
+    ...{ message_kind: "planner_guidance", recipient: "runtime_queue", content, payload: { consult_id } },
+    ...more,
+  });
+  return {
+    ...{ phase: "consult", repo: "", ref: "", commit: "", task_id: message.task_id ?? "" },
+    ...{ not_again: null, mode: "other_approach" },
+    end: (ended) => {
+      if (ended.kind === "dropped") return [];
+      if (ended.kind === "guidance") return [guided(ended.text)];
+      const { error_code, detail } =
+        ended.kind === "failed"
+          ? ended
+          : { error_code: "tool_failure" as const, detail: "The planner gave no advice." };
+      return [guided(detail, { error_code, retryable: false })];
+    },
+  };
+}
+
+/** `gave_up`: what a planner that sees no way says of it, to whoever asked. */
+function planEnd(ended: PlannerEnd, gave_up: "tool_failure" | "verification_failed"): readonly Outgoing[] {
+  switch (ended.kind) {
+    case "plan":
+      return [planned(ended.markdown, ended.title, ended.base_commit)];
+    case "answer":
+      return [answered(ended.text)];
+    case "failed":
+      return [failed(ended.error_code === "verification_failed" ? gave_up : ended.error_code, ended.detail)];
+    case "guidance":
+    case "dropped":
+      return [];
+  }
+}
+function planned(markdown: string, title: string, base_commit: string): Outgoing {
   const payload: z.infer<typeof planResult> = { base_commit };
   return {
     message_kind: "plan_result",
     recipient: "proxy",
     content: title,
-    plan_markdown: message.plan_markdown,
+    plan_markdown: markdown,
     payload: { ...payload },
     urgency: "needs_attention",
   };
 }
-function failed(detail: string): Outgoing {
-  return {
-    message_kind: "plan_result",
-    recipient: "proxy",
-    content: detail,
-    error_code: "tool_failure",
-    retryable: false,
+function failed(error_code: Outgoing["error_code"], detail: string): Outgoing {
+  const out = { message_kind: "plan_result", recipient: "proxy", content: detail, retryable: false } as const;
+  return { ...out, error_code: error_code ?? "tool_failure" };
+}
+/** Through the proxy to the person; the task is done with it. */
+function answered(text: string): Outgoing {
+  const payload: z.infer<typeof words> = { route: "direct", ends_task: true, version: null, ended_as: "done" };
+  return { message_kind: "agent_message", recipient: "proxy", content: text, payload: { ...payload } };
+}
+
+/** For the run that asked: it may be over, and then nobody hears it. */
+function noteOf({ message }: RunContext, ports: Ports): { run_id: string; key: string; body: ResearchNote } {
+  const { research_id, plan_run_id, taint } = researchResult.parse(message.payload);
+  const body = {
+    research_id,
+    text: message.content,
+    taint: joinTaint(message.taint, taint),
+    failed: message.error_code !== null,
+    at: ports.clock.now(),
   };
+  return { run_id: plan_run_id, key: research_id, body };
 }

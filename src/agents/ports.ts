@@ -168,6 +168,25 @@ export interface Sandboxes {
   publish(input: PublishInput): Promise<void>;
 }
 
+export interface WebFound {
+  readonly title: string;
+  readonly url: string;
+  readonly excerpt: string;
+}
+/** The web could not be searched. The message holds no key. */
+export class SearchFailure extends Error {
+  readonly retryable: boolean;
+  constructor(message: string, retryable: boolean) {
+    super(message);
+    this.name = "SearchFailure";
+    this.retryable = retryable;
+  }
+}
+/** A provider that searches the web. Throws SearchFailure and nothing else. */
+export interface WebSearch {
+  search(query: string, limit: number): Promise<readonly WebFound[]>;
+}
+
 /** The store of artifacts did not answer, or not well: the same call may succeed later. */
 export class ArtifactFailure extends Error {
   readonly code = "artifacts";

@@ -5,12 +5,18 @@
 import type { EffectKind } from "../domain/effect.ts";
 import type { Message } from "../domain/message.ts";
 import type { Bus } from "./bus.ts";
-import type { Artifacts, Clock, Sandboxes } from "./ports.ts";
+import type { MindBus } from "./mind-bus.ts";
+import type { Models, Turn } from "./models.ts";
+import type { Artifacts, Clock, Sandboxes, WebSearch } from "./ports.ts";
 
 export interface Ports {
   readonly sandboxes: Sandboxes;
   readonly artifacts: Artifacts;
   readonly bus: Bus;
+  readonly minds: MindBus;
+  readonly models: Models;
+  /** Null when no provider is configured. */
+  readonly search: WebSearch | null;
   readonly clock: Clock;
 }
 
@@ -28,6 +34,8 @@ export type Outgoing = Pick<Message, "message_kind" | "recipient" | "content"> &
       | "plan_markdown"
       | "artifacts"
       | "urgency"
+      | "constraints"
+      | "parent_task_id"
     >
   >;
 
@@ -38,18 +46,34 @@ export interface Effect {
   readonly details: Readonly<Record<string, string | number | boolean | null>>;
 }
 
+/** Something told to a run by the messages that came after the one that opened it. [RUN-*] */
+export interface Note {
+  /** Names it within the run: the same key twice is one note, the first. */
+  readonly key: string;
+  readonly body: unknown;
+}
+
 export interface Committed<S> {
   readonly state: S;
+  /** Added to the run's conversation, with this commit. */
+  readonly turns?: readonly Turn[];
   /** Output of the attempt to append to its log, with this commit. */
   readonly output?: Uint8Array;
   readonly effects?: readonly Effect[];
+  /** Messages that leave with this commit while the run goes on. `key` names each within the run: the same key is sent once. */
+  readonly send?: readonly (Outgoing & { readonly key: string })[];
 }
 export type Step<S> =
   | (Committed<S> & { readonly kind: "continue" })
-  /** Commit, then come back after `wait_ms`. */
-  | (Committed<S> & { readonly kind: "wait"; readonly wait_ms: number })
+  /** Commit, then come back after `wait_ms`, or with `for_notes` as soon as something is left for it; meanwhile it holds no place. */
+  | (Committed<S> & { readonly kind: "wait"; readonly wait_ms: number; readonly for_notes?: boolean })
   /** Commit, acknowledge the message, send. The run is over. */
-  | (Committed<S> & { readonly kind: "end"; readonly out: readonly Outgoing[] });
+  | (Committed<S> & {
+      readonly kind: "end";
+      readonly out: readonly Outgoing[];
+      /** Left for another run of this agent, which it wakes: the run opened by that message. */
+      readonly notes?: readonly (Note & { readonly run_id: string })[];
+    });
 
 /** What the object knows about the run besides its state. */
 export interface RunContext {
@@ -61,6 +85,11 @@ export interface RunContext {
   /** Set once the runtime has called the work off. */
   readonly cancelled: boolean;
   readonly opened_at_ms: number;
+  readonly run_id: string;
+  /** The run's conversation so far, oldest first. */
+  readonly turns: readonly Turn[];
+  /** What was left for it, oldest first. */
+  readonly notes: readonly Note[];
 }
 
 export interface Role<S> {

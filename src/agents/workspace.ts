@@ -86,8 +86,10 @@ const controlSequence = new RegExp(`${escapeMark}\\[[0-?]*[ -/]*[@-~]`, "g");
 
 /** The last `max` characters of what a log says, without terminal colours, and never half of a character. */
 export function tail(kept: string, chunk: Uint8Array, max: number): string {
-  const text = (kept + new TextDecoder().decode(chunk)).replace(controlSequence, "");
-  return lastOf(text, max);
+  return lastOf(withoutControls(kept + new TextDecoder().decode(chunk)), max);
+}
+export function withoutControls(text: string): string {
+  return text.replace(controlSequence, "");
 }
 /** A character cut in half has no canonical form, so no message could carry it. */
 export function lastOf(text: string, max: number): string {

@@ -38,9 +38,16 @@ export function readKeys(path: string): readonly PublicKey[] {
     if (error instanceof UsageError) throw error;
     throw new UsageError(`${visibleLine(path)} cannot be read`);
   }
+  let keys: readonly PublicKey[];
   try {
-    return keySet.parse(JSON.parse(text)).keys;
+    ({ keys } = keySet.parse(JSON.parse(text)));
   } catch {
     throw new UsageError(`${visibleLine(path)} is not a key set: save the service's /.well-known/jwks.json there`);
   }
+  const twice = keys.find(({ kid }, at) => keys.findIndex((other) => other.kid === kid) !== at);
+  if (twice !== undefined)
+    throw new UsageError(
+      `${visibleLine(path)} has two keys named ${visibleLine(twice.kid)}: it cannot be told which one signed`,
+    );
+  return keys;
 }

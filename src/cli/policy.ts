@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
+import { keyTwice } from "../domain/json-twice.ts";
 import { taints } from "../domain/message.ts";
 import { policySchema } from "../domain/policy.ts";
 import { trustRoles } from "../domain/policy-call.ts";
@@ -12,6 +13,7 @@ import { diffPolicies } from "../domain/policy-change.ts";
 import { readPolicy } from "../domain/policy-document.ts";
 import { evaluationView, policyChanged, policyVersion, policyView, replayView } from "../domain/policy-shapes.ts";
 import { page } from "../domain/view.ts";
+import { visibleLine } from "../domain/visible.ts";
 import { Problem } from "./client.ts";
 import { type Call, type Command, type ExitCode, exit, required } from "./command.ts";
 import { answerText, moveRow, policyText, replayText, versionRow } from "./show-policy.ts";
@@ -170,9 +172,13 @@ function readJson(call: Call, file: string, what: string): unknown {
   return parsed(text, what);
 }
 function parsed(text: string, what: string): unknown {
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch (error) {
     throw new UsageError(`${what} is not JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
+  const twice = keyTwice(text);
+  if (twice !== null) throw new UsageError(`${what} has the key "${visibleLine(twice)}" twice: leave one out`);
+  return value;
 }

@@ -13,6 +13,7 @@ import {
   parseCall,
   type Terminal,
 } from "./command.ts";
+import * as memory from "./memory.ts";
 import * as policy from "./policy.ts";
 import * as queues from "./queues.ts";
 import * as standing from "./standing.ts";
@@ -25,6 +26,7 @@ const commands: Readonly<Record<string, Readonly<Record<string, Command>>>> = {
   approvals: { list: approvals.list, show: approvals.show, approve: approvals.approve, deny: approvals.deny },
   policy: { show: policy.show, test: policy.test, set: policy.set, versions: policy.versions },
   standing: { list: standing.list, show: standing.show, create: standing.create, revoke: standing.revoke },
+  memory: { search: memory.search, forget: memory.forget },
   audit: { list: audit.list, export: audit.exportFile, verify: audit.verify },
   token: { verify: token.verify, show: token.show, keys: token.keys },
   queues: {

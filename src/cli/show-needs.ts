@@ -12,7 +12,7 @@ export function needsLines(approval: ApprovalView): readonly (readonly [name: st
     return silent ? [["ended", `${winner.what} by ${winner.by} at ${winner.at}: ${winner.reason ?? ""}`]] : [];
   }
   const approved = approvalsOf(needs, approval);
-  const by = approved.map((made) => `by ${visibleLine(made.by)} at ${made.at}`).join(", ");
+  const by = approved.map((made) => `by ${visibleLine(made.by)}${linkWords(made)} at ${made.at}`).join(", ");
   const lines: [string, string][] = [];
   if (expires_at !== null) lines.push(["expires", `${expires_at}, if nobody decides before`]);
   if (needs.approvers > 1)
@@ -26,4 +26,9 @@ export function needsLines(approval: ApprovalView): readonly (readonly [name: st
       "only a person signed in on the page may approve this (an admin makes the link); a token may deny it",
     ]);
   return lines;
+}
+
+/** Who else could have said it. */
+export function linkWords({ link_by }: ApprovalView["decisions"][number]): string {
+  return link_by === undefined ? "" : ` (by a sign-in link that ${visibleLine(link_by)} made)`;
 }

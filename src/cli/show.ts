@@ -6,7 +6,7 @@ import type { ApprovalView, Card } from "../domain/approval-view.ts";
 import type { TaskSummary, TaskView } from "../domain/view.ts";
 import { visible, visibleLine } from "../domain/visible.ts";
 import { countOf } from "./counts.ts";
-import { needsLines } from "./show-needs.ts";
+import { linkWords, needsLines } from "./show-needs.ts";
 
 function lines(...parts: readonly (string | null | readonly (string | null)[])[]): string {
   return parts
@@ -59,7 +59,7 @@ export function approvalText(approval: ApprovalView): string {
     ...approval.decisions.map((made) =>
       field(
         "decision",
-        `${made.decision} by ${made.by} at ${made.at}${made.comment === null ? "" : `: ${made.comment}`}`,
+        `${made.decision} by ${made.by}${linkWords(made)} at ${made.at}${made.comment === null ? "" : `: ${made.comment}`}`,
       ),
     ),
   );
@@ -100,6 +100,7 @@ function itemLines(item: Card["items"][number]): (string | null)[] {
     "",
     `item ${visibleLine(item.id)}: ${visibleLine(item.title)}`,
     inner(field("runner", `${item.runner}, at most ${countOf(item.max_attempts, "attempt")}`)),
+    inner(item.preset === undefined ? null : field("preset", item.preset)),
     inner(list("after", item.depends_on)),
     inner(list("tools", item.grants.tools, "none")),
     inner(list("may change", item.grants.paths, "nothing")),
@@ -145,6 +146,9 @@ export function taskText(task: TaskView): string {
     field("commit", task.commit),
     field("error", task.error_code),
     field("reason", task.reason),
+    field("spent", spentInWords(task)),
+    field("research", researchInWords(task)),
+    ...(task.rungs ?? []).map((rung) => field("rung", rungInWords(rung))),
     ...(task.gate_notes ?? []).map((note) => field("remark", `${note.gate}: ${note.reason}`)),
     ...task.items.map(
       (item) =>
@@ -155,10 +159,35 @@ export function taskText(task: TaskView): string {
   );
 }
 
+function spentInWords({ spent }: TaskView): string | null {
+  if (spent === undefined || spent.calls === 0) return null;
+  const money = spent.usd === null ? "price unknown" : `$${spent.usd.toFixed(4)}`;
+  const about = spent.estimated ? ", partly estimated" : "";
+  const left = `${spent.remaining_tokens} tokens left`;
+  return `${spent.input_tokens} tokens in, ${spent.output_tokens} out, ${money}${about}; ${left}`;
+}
+function researchInWords({ research }: TaskView): string | null {
+  if (research === undefined) return null;
+  const words = {
+    answered: "answered",
+    open: "open",
+    timed_out: "too late",
+    cancelled: "not wanted any more",
+  } as const;
+  const keys = ["answered", "open", "timed_out", "cancelled"] as const;
+  return keys.flatMap((key) => (research[key] === 0 ? [] : [`${research[key]} ${words[key]}`])).join(", ");
+}
+function rungInWords({ work_item_id, attempt_number, to, why, state }: NonNullable<TaskView["rungs"]>[number]): string {
+  return `${work_item_id} after attempt ${attempt_number}: ${to}${state === "taken" ? "" : ` (${state})`}, ${why}`;
+}
+
 function attemptLines(attempt: TaskView["attempts"][number]): string[] {
   const why = attempt.detail === null ? "" : `: ${visibleLine(attempt.detail)}`;
   return [
     `  attempt ${attempt.number} of ${visibleLine(attempt.work_item_id)}: ${attempt.state}${why}`,
+    ...(attempt.recoveries ?? []).map(
+      ({ reason, action, detail }) => `    stuck: ${reason}, ${action.replace("_", " ")}: ${visibleLine(detail)}`,
+    ),
     ...attempt.verifications.map((made) => `    verified: ${made.verdict}, ${visibleLine(made.detail)}`),
   ];
 }

@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { keyTwice } from "../domain/json-twice.ts";
 import { type StandingView, standingInput, standingView } from "../domain/standing-shape.ts";
 import { boundsInWords } from "../domain/standing-words.ts";
 import { page } from "../domain/view.ts";
@@ -99,6 +100,8 @@ function fromFile(call: Call, name: string) {
   } catch {
     throw new UsageError(`${name} is not JSON`);
   }
+  const twice = keyTwice(bytes.toString("utf8"));
+  if (twice !== null) throw new UsageError(`${name} has the key "${visibleLine(twice)}" twice: leave one out`);
   const read = standingInput.safeParse(value);
   if (read.success) return read.data;
   const lines = read.error.issues.slice(0, 20).map((issue) => `  ${issue.path.join(".")}: ${issue.message}`);

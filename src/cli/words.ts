@@ -36,6 +36,9 @@ const plain: Readonly<Record<string, string>> = {
   plan_ready: "The plan is ready for review",
   verification_result: "Verification",
   merge_result: "Merge",
+  rung: "Recovery",
+  recovery: "Stuck",
+  budget_used_up: "Budget used up",
   policy_changed: "The policy was changed",
 };
 

@@ -100,7 +100,7 @@ async function ended(takeDown: (() => Promise<void>) | null): Promise<void> {
 /** Answers the branch. Throws a sentence wherever the road does not lead on. */
 async function road(state: string, signal: AbortSignal, arm: (stop: () => Promise<void>) => void): Promise<string> {
   heading("Starting the service");
-  const service = await bringUp({ port: 0, state, seed: true, json: false, repoRoots: [] }, step, arm);
+  const service = await bringUp({ port: 0, state, seed: true, json: false, repoRoots: [], model: null }, step, arm);
   step(`It runs at ${service.url}, on this machine only`);
   const before = commitOf(service.folder.sample, "main");
   const task = await Promise.race([

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { StartError } from "./files.ts";
 import { inProject, project } from "./project.ts";
 
-const sources = ["web", "src/domain", "src/limits.ts", "package-lock.json"];
+const sources = ["web", "src/domain", "src/limits.ts", "src/limits-minds.ts", "package-lock.json"];
 
 export function pageIsStale(root: string = project): boolean {
   const built = join(root, "web/dist/index.html");

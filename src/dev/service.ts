@@ -44,6 +44,8 @@ export async function bringUp(
   flags: StartFlags,
   say: (line: string) => void,
   early?: (stop: () => Promise<void>) => void,
+  /** More of the Worker's variables; they stand in a file that only its owner may read. */
+  more: Readonly<Record<string, string>> = {},
 ): Promise<Service> {
   const undo: Undo[] = [];
   let stopped: Promise<void> | null = null;
@@ -53,7 +55,7 @@ export async function bringUp(
   };
   early?.(stop);
   try {
-    return await bringUpParts(flags, say, undo, stop);
+    return await bringUpParts(flags, say, undo, stop, more);
   } catch (error) {
     await stop();
     throw error;
@@ -69,6 +71,7 @@ async function bringUpParts(
   say: (line: string) => void,
   undo: Undo[],
   stop: () => Promise<void>,
+  more: Readonly<Record<string, string>>,
 ): Promise<Service> {
   const roots = namedRoots(flags.repoRoots);
   requireTools(["git", "bwrap"], say);
@@ -108,7 +111,7 @@ async function bringUpParts(
   });
   undo.push(() => host.then((up) => up.quiet()).catch(() => undefined));
   const [{ port: hostPort }] = await Promise.all([host, migrate(processes, folder, fd, say), buildPage(say)]);
-  writePrivate(folder.vars, envFile({ SANDBOX_URL: `http://127.0.0.1:${hostPort}` }));
+  writePrivate(folder.vars, envFile({ ...more, SANDBOX_URL: `http://127.0.0.1:${hostPort}` }));
 
   say("Starting the Worker ...");
   const worker = await startWorker({ processes, folder, port, fd, lost: lose });

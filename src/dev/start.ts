@@ -4,6 +4,7 @@ import { z } from "zod";
 import { taskView } from "../domain/view.ts";
 import { StartError, sentence } from "./files.ts";
 import { parseFlags, type StartFlags, usage } from "./flags.ts";
+import { keyVariables, modelLine, modelVars } from "./models.ts";
 import { signInLink } from "./seed.ts";
 import { bringUp, type Service } from "./service.ts";
 
@@ -16,7 +17,12 @@ async function start(flags: StartFlags): Promise<number> {
   let code = 0;
   try {
     say("Starting Countersign ...");
-    service = await bringUp(flags, say, interrupted.arm);
+    const models = modelVars(flags.model, process.env);
+    const line = modelLine(models);
+    if (line !== null) say(line);
+    // They stand in the Worker's file now: no process that is started needs them.
+    for (const name of [...keyVariables, flags.model?.keyVariable]) if (name) delete process.env[name];
+    service = await bringUp(flags, say, interrupted.arm, models);
     if (!interrupted.yet()) await announce(service, flags, say);
     const why = await Promise.race([service.lost, interrupted.signal]);
     if (why !== null) {
@@ -65,7 +71,7 @@ async function announce(service: Service, flags: StartFlags, say: (line: string)
     );
     return;
   }
-  for (const lack of await lacks(service.url)) say(`Not available: ${lack}`);
+  for (const lack of await lacks(service.url)) say(lack);
   const strong = (text: string) => styleText("bold", text);
   const link = await signInLink(service.client);
   say(`
@@ -80,13 +86,16 @@ ${await nextSteps(service)}
 Ctrl-C stops everything that was started.`);
 }
 
-const health = z.object({ features: z.array(z.object({ name: z.string(), ok: z.boolean(), detail: z.string() })) });
+const feature = z.object({ name: z.string(), ok: z.boolean(), detail: z.string(), optional: z.boolean().optional() });
+const health = z.object({ features: z.array(feature) });
 
 /** What this start can do without, in the service's own words. */
 async function lacks(url: string): Promise<string[]> {
   const told = health.safeParse(await (await fetch(`${url}/healthz`)).json());
   if (!told.success) return [];
-  return told.data.features.filter((feature) => !feature.ok).map((feature) => `${feature.name} (${feature.detail})`);
+  return told.data.features
+    .filter(({ ok }) => !ok)
+    .map(({ name, detail, optional }) => `${optional === true ? "Not set up" : "Not available"}: ${name} (${detail})`);
 }
 
 async function nextSteps({ client, seeded }: Service): Promise<string> {

@@ -1,6 +1,7 @@
 /** Cards and approvals as the API, the page and the CLI show them, and the bodies that decide them. Times are ISO 8601 in UTC. */
 import { z } from "zod";
 import { taint } from "./message.ts";
+import { presets } from "./presets.ts";
 import { proofs } from "./proofs.ts";
 import { standingNote } from "./standing-shape.ts";
 import { taintSource } from "./taint.ts";
@@ -25,6 +26,8 @@ export const cardItem = z.strictObject({
   verify: z.array(z.array(z.string())),
   steps: z.array(z.string()),
   max_attempts: z.number().int(),
+  /** Absent where the plan names none. */
+  preset: z.enum(presets).exactOptional(),
 });
 /** What a person is shown and what their decision binds. `content_hash` is SHA-256 of its RFC 8785 form. */
 export const cardView = z.strictObject({
@@ -59,6 +62,8 @@ export const decisionView = z.strictObject({
   comment: z.string().nullable(),
   at: z.string(),
   proof: z.enum(proofs).default("token"),
+  /** Who else made the link of the session it was said in, and so could have opened it; absent when nobody did. */
+  link_by: z.string().exactOptional(),
   /** Of the card that was seen; null for a no that named none. */
   content_hash: z.string().nullable().default(null),
   /** SHA-256 over all of this decision: what the tokens of an approval carry of each approver. */

@@ -4,7 +4,7 @@
  */
 
 import type { ApprovalView, Card, Decision } from "./approval-view.ts";
-import { approvalsOf, type Needs, whyNotYes } from "./deciding.ts";
+import { approvalsOf, type Deciding, type Needs, whyNotYes } from "./deciding.ts";
 import { ok, type Refusal, type Result, refuse } from "./refusal.ts";
 import type { Caller, TaskInput, TaskView } from "./view.ts";
 
@@ -54,7 +54,7 @@ export const decisionsOf: Record<ApprovalKind, readonly Decision["decision"][]> 
 export type Pending = Pick<ApprovalView, "id" | "kind" | "status" | "content_hash" | "decisions" | "winner">;
 /** Who decides, and what is demanded of them. */
 export interface Decider {
-  readonly caller: Pick<Caller, "subject" | "via">;
+  readonly caller: Deciding;
   readonly needs: Needs;
 }
 

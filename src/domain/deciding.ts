@@ -52,24 +52,43 @@ function samePerson(a: string, b: string): boolean {
   return personOf(a) === personOf(b);
 }
 
+/** Who decides, and who else made the link of the session they do it in. */
+export interface Deciding extends Pick<Caller, "subject" | "via"> {
+  readonly link_by?: string;
+}
+/** Everybody who could have said it: whoever makes a sign-in link for somebody else can open it themselves. */
+function behind({ by, link_by }: Pick<Made, "by" | "link_by">): string[] {
+  return link_by === undefined ? [by] : [by, link_by];
+}
+/** Whether one person could have said both. */
+function oneHand(a: Pick<Made, "by" | "link_by">, b: Pick<Made, "by" | "link_by">): boolean {
+  return behind(a).some((one) => behind(b).some((other) => samePerson(one, other)));
+}
+/** The other person who made a session's link; absent where there is none. */
+export function linkBy(subject: string, maker: string | null): { link_by?: string } {
+  return maker === null || samePerson(subject, maker) ? {} : { link_by: maker };
+}
+
 /** A yes that still counts under what is demanded now: of these bytes, by somebody who may, well enough proved. */
 function counts(needs: Needs, content_hash: string, made: Made): boolean {
   if (made.decision !== "approve" || made.content_hash !== content_hash) return false;
-  if (needs.not_by !== null && samePerson(made.by, needs.not_by)) return false;
+  if (needs.not_by !== null && oneHand(made, { by: needs.not_by })) return false;
   if (needs.revoked?.includes(made.by)) return false;
   return proofs.indexOf(made.proof) >= proofs.indexOf(needs.proof);
 }
-/** The approvals that count, one a person. */
+/** The approvals that count, one a person: what one person could have said twice counts once. */
 export function approvalsOf(needs: Needs, card: Pick<ApprovalView, "content_hash" | "decisions">): Made[] {
   const counted = card.decisions.filter((made) => counts(needs, card.content_hash, made));
-  return counted.filter((made, at) => counted.findIndex((other) => samePerson(other.by, made.by)) === at);
+  const kept: Made[] = [];
+  for (const made of counted) if (!kept.some((other) => oneHand(other, made))) kept.push(made);
+  return kept;
 }
 
 /** Why this caller may not say yes; null when they may. The words say what to do. */
 export function whyNotYes(
   needs: Needs,
   card: Pick<ApprovalView, "content_hash" | "decisions">,
-  caller: Pick<Caller, "subject" | "via">,
+  caller: Deciding,
 ): Refusal | null {
   const no = (detail: string, because: string): Refusal => ({ code: "forbidden", detail, extra: { because } });
   if (needs.not_by !== null && samePerson(caller.subject, needs.not_by))
@@ -77,17 +96,28 @@ export function whyNotYes(
       "You asked for this task, and the policy lets nobody approve their own. Ask another approver; you may deny it.",
       "own_task",
     );
+  const { link_by } = caller;
+  if (needs.not_by !== null && link_by !== undefined && samePerson(link_by, needs.not_by))
+    return no(
+      `Your sign-in link was made by ${link_by}, who asked for this task and could have opened it: approve with a link that another admin made. You may deny it.`,
+      "link",
+    );
   if (proofs.indexOf(caller.via) < proofs.indexOf(needs.proof))
     return no(
       "The policy takes a yes to this only from a person signed in on the page. Ask an admin for a sign-in link (`POST /api/tickets` with your token's id), open it and decide there; a token may deny it.",
       "proof",
     );
-  const own = approvalsOf(needs, card).find((made) => samePerson(made.by, caller.subject));
-  if (own === undefined || needs.approvers === 1) return null;
+  if (needs.approvers === 1) return null;
+  const said = { by: caller.subject, ...(link_by === undefined ? {} : { link_by }) };
+  const own = approvalsOf(needs, card).find((made) => oneHand(made, said));
+  if (own === undefined) return null;
+  const mine = samePerson(own.by, caller.subject);
   const again = refuse(
     "not_in_this_state",
-    `You approved this at ${own.at}. Another person must approve it too; you may still deny it.`,
-    { because: "approved_already" },
+    mine
+      ? `You approved this at ${own.at}. Another person must approve it too; you may still deny it.`
+      : `${own.by} approved this at ${own.at}, and a sign-in link lets one person be behind both: a second approval takes a link that another admin made. You may still deny it.`,
+    { because: mine ? "approved_already" : "link" },
   );
   return again.refusal;
 }

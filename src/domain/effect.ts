@@ -40,5 +40,6 @@ export const repeats = {
   check_command: "by_id",
   publish: "looked_up",
   tool_call: "never",
+  model_call: "never",
 } as const satisfies Readonly<Record<string, "by_id" | "looked_up" | "never">>;
 export type EffectKind = keyof typeof repeats;

@@ -13,8 +13,11 @@ import type { GateNoteView } from "./view.ts";
 /** All words of a message: those of its plan and of a command's output too. */
 export function wordsOf(message: Pick<Message, "message_kind" | "content" | "plan_markdown" | "payload">): string {
   const output = message.message_kind === "execution_result" ? executionResult.safeParse(message.payload) : null;
-  return [message.content, message.plan_markdown ?? "", output?.success ? output.data.output : ""]
-    .filter((part) => part !== "")
+  const errors = output?.success ? output.data.tool_errors.flatMap((error) => [error.raw, error.error_message]) : [];
+  const parts = [message.content, message.plan_markdown ?? "", output?.success ? output.data.output : "", ...errors];
+  // What says the same again is read, and shown, once.
+  return parts
+    .filter((part, at) => part !== "" && !parts.slice(0, at).some((before) => before.includes(part)))
     .join("\n\n");
 }
 

@@ -7,9 +7,9 @@ import { globMatches, globsOverlap, segmentsOf } from "./glob.ts";
 import type { JsonValue } from "./message.ts";
 import type { CallTouch } from "./policy-call.ts";
 import { harmlessTargets } from "./shell.ts";
-import { changesOperands, filesOf } from "./shell-files.ts";
+import { changesOperands, changesUnnamed, filesOf } from "./shell-files.ts";
 import { programName } from "./shell-peeled.ts";
-import { insideWorkspace, workspaceRoot } from "./workspace-path.ts";
+import { foldName, insideWorkspace, workspaceRoot } from "./workspace-path.ts";
 
 /** How much of the workspace a path stands for. */
 type Reach =
@@ -42,16 +42,21 @@ function touchedBy(touch: CallTouch): Touched {
 export function gatedPath(gated: readonly string[], touch: CallTouch): string | null {
   const { paths, unknown } = touchedBy(touch);
   if (paths.length > limits.gate_words) return `the call has more than ${limits.gate_words} words that may be paths`;
-  const globs = gated.map((glob) => ({ glob, fixed: fixedFolder(glob) }));
+  const globs = gated.map(folded).map((glob) => ({ glob, fixed: fixedFolder(glob) }));
   for (const path of paths) {
     const why = whyGated(globs, path);
     if (why !== null) return why;
   }
   return unknown;
 }
+/** A gated path is gated in every spelling that some file system takes for the same. */
+function folded(path: string): string {
+  return path.split("/").map(foldName).join("/");
+}
 /** Of files as a patch names them. */
 export function gatedFile(gated: readonly string[], files: readonly string[]): string | null {
-  const found = files.find((file) => gated.some((glob) => globMatches(glob, file)));
+  const globs = gated.map(folded);
+  const found = files.find((file) => globs.some((glob) => globMatches(glob, folded(file))));
   return found === undefined ? null : `the result changes "${shown(found)}", which is gated`;
 }
 
@@ -101,8 +106,9 @@ function fixedFolder(glob: string): string {
 function whyGated(gated: readonly GatedGlob[], { path, reach, inside }: TouchedPath): string | null {
   if (inside === null)
     return reach === "itself" || isElsewhere(path) ? null : `it cannot be told where "${shown(path)}" leads`;
-  if (gated.some(({ glob }) => globMatches(glob, inside))) return `the path "${shown(inside)}" is gated`;
-  if (gated.some((one) => holds(one, inside, reach))) return `gated paths may lie in "${shown(inside)}"`;
+  const name = folded(inside);
+  if (gated.some(({ glob }) => globMatches(glob, name))) return `the path "${shown(inside)}" is gated`;
+  if (gated.some((one) => holds(one, name, reach))) return `gated paths may lie in "${shown(inside)}"`;
   return null;
 }
 /** A path that plainly lies beside the workspace, and neither above it nor on a way back. */
@@ -134,6 +140,8 @@ function unknownPaths(touch: CallTouch): string | null {
   if (opaque !== undefined) return unknown(`"${shown(opaque.argv.join(" "))}": ${opaque.opaque}`);
   const open = shell.commands.find((command) => command.open && command.runs.some(changesOperands));
   if (open !== undefined) return unknown(`"${shown(open.argv.join(" "))}" takes the files it changes from its input`);
+  const odd = shell.commands.find(({ runs }) => runs.some(changesUnnamed));
+  if (odd !== undefined) return unknown(`"${shown(odd.argv.join(" "))}" changes files that its words do not name`);
   const written = shell.commands.flatMap(({ runs }) => runs.flatMap((run) => filesOf(run).written));
   const moved = shell.moves && [...shell.reads, ...shell.writes, ...written].some((path) => !path.startsWith("/"));
   return moved ? unknown("it names files after a change of directory") : null;

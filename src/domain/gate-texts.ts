@@ -49,6 +49,9 @@ export class SearchedText {
   readonly #text: string;
   readonly #lists: readonly (readonly string[])[];
   #found: ReadonlySet<string> | null = null;
+  #bare: SearchedText | null = null;
+  #gaps: Gapped | null = null;
+  #foundInGaps: ReadonlySet<string> | null = null;
   #plain: string | null = null;
   #raw: string | null = null;
 
@@ -58,26 +61,54 @@ export class SearchedText {
     this.#lists = lists;
   }
 
-  /** The first of the words that the text holds, however it is written: case, width, marks, blanks and characters that nobody sees do not count. */
+  /**
+   * The first of the words that the text holds, however it is written: case, width and marks do not count, every run of
+   * blanks is one, and what nobody sees counts as nothing and as a blank, whichever finds the word.
+   */
   wordIn(words: readonly string[]): string | null {
     this.#plain ??= plainly(this.#text);
     const plainText = this.#plain;
     const atOnce = this.#foundAtOnce(plainText);
     const holds = (plain: string) => (atOnce === null ? plainText.includes(plain) : atOnce.has(plain));
     const found = comparedWords(words).find(({ word, plain }) =>
-      plain === null ? this.#rawText().includes(word.toLowerCase()) : holds(plain),
+      plain === null ? this.#rawText().includes(word.toLowerCase()) : holds(plain) || this.#holdsUnseen(plain),
     );
-    return found?.word ?? null;
+    return found?.word ?? this.#withoutColours()?.wordIn(words) ?? null;
+  }
+  /** A terminal shows the words without its control sequences. */
+  #withoutColours(): SearchedText | null {
+    if (!controlSequence.test(this.#text)) return null;
+    this.#bare ??= new SearchedText(this.#text.replace(controlSequences, "\u{200b}"), this.#lists);
+    return this.#bare;
   }
   /** Word by word is quicker as long as there are few of them, or little text. */
   #foundAtOnce(plainText: string): ReadonlySet<string> | null {
     const count = this.#lists.reduce((sum, { length }) => sum + length, 0);
     if (count * plainText.length <= limits.gate_word_by_word) return null;
-    this.#found ??= wordsIn(
-      plainText,
-      this.#lists.flatMap((list) => comparedWords(list).flatMap(({ plain }) => plain ?? [])),
-    );
+    this.#found ??= wordsIn(plainText, this.#allPlain());
     return this.#found;
+  }
+  /** Where something unseen stands in the text: whether the word is there if each of them may be a blank or nothing. */
+  #holdsUnseen(plain: string): boolean {
+    if (!hidden.test(this.#text)) return false;
+    this.#gaps ??= gapsOf(this.#text);
+    const { letters, gaps, unseen } = this.#gaps;
+    if (!unseen) return false;
+    const word = gapsOf(plain);
+    if (this.#lists.length > 0) {
+      this.#foundInGaps ??= wordsIn(
+        letters,
+        this.#allPlain().map((one) => gapsOf(one).letters),
+      );
+      if (!this.#foundInGaps.has(word.letters)) return false;
+    }
+    for (let at = letters.indexOf(word.letters); at >= 0; at = letters.indexOf(word.letters, at + 1))
+      if (word.gaps.every((gap, index) => fitsGap(gap, gaps[at + index], index > 0 && index < word.letters.length)))
+        return true;
+    return false;
+  }
+  #allPlain(): string[] {
+    return this.#lists.flatMap((list) => comparedWords(list).flatMap(({ plain }) => plain ?? []));
   }
 
   #rawText(): string {
@@ -97,20 +128,56 @@ function comparedWords(words: readonly string[]): readonly Compared[] {
   return made;
 }
 
-/** Blanks that a pattern's `\s` does not know: the next-line control and the empty braille cell. */
-const blanks = /[\s\u{85}\u{2800}]+/gu;
-/** What nobody sees, and what only changes the letter before it. */
-const noLetters = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}\p{M}]/gu;
-/** Letters of other scripts that look alike stay what they are. */
-function plainly(text: string): string {
-  // No character of plain ASCII has another form.
-  if (/^[\t-\r\x20-\x7e]*$/.test(text)) return text.replace(blanks, " ").toLowerCase();
+/** ECMA-48: colours and moves of the cursor. */
+const escapeMark = "\u{1b}";
+const controlSequence = new RegExp(`${escapeMark}\\[[0-?]*[ -/]*[@-~]`, "u");
+const controlSequences = new RegExp(controlSequence, "gu");
+/** With the next-line control and the empty braille cell, and without the mark of byte order, which nobody sees. */
+const blanks = /[[\s\u{85}\u{2800}]--\u{feff}]+/gv;
+/** What only changes the letter before it. */
+const marks = /[\p{M}--\p{Default_Ignorable_Code_Point}]/gv;
+/** A quick look: what is neither a letter, a mark, a blank nor a sign of plain text. */
+const hidden = /[\p{Default_Ignorable_Code_Point}\p{Cf}[\p{Cc}--[\t-\r]]]/v;
+const unseen = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}]+/gu;
+/** No character of plain ASCII has another form. */
+const onlyAscii = /^[\t-\r\x20-\x7e]*$/;
+/** Letters of other scripts that look alike stay what they are. `as` is what stands for what nobody sees. */
+function plainly(text: string, as = ""): string {
+  if (onlyAscii.test(text)) return text.replace(blanks, " ").toLowerCase();
   return text
     .normalize("NFKD")
     .replace(blanks, " ")
-    .replace(noLetters, "")
+    .replace(marks, "")
+    .replace(unseen, as)
     .replace(/ {2,}/g, " ")
     .toLowerCase()
     .replaceAll("ς", "σ")
     .normalize("NFC");
+}
+
+/** A text without its gaps, and before each letter, and at the end, what gap there was: 0 none, 1 unseen, 2 a blank. */
+interface Gapped {
+  readonly letters: string;
+  readonly gaps: Uint8Array;
+  readonly unseen: boolean;
+}
+function gapsOf(text: string): Gapped {
+  const plain = plainly(text, "\u{1}");
+  const unseen = plain.includes("\u{1}");
+  const gaps = new Uint8Array(plain.length + 1);
+  const letters: string[] = [];
+  let count = 0;
+  for (let at = 0; at < plain.length; at++) {
+    const sign = plain.charAt(at);
+    const gap = sign === " " ? 2 : sign === "\u{1}" ? 1 : 0;
+    if (gap === 0) {
+      letters.push(sign);
+      count++;
+    } else gaps[count] = Math.max(gaps[count] ?? 0, gap);
+  }
+  return { letters: letters.join(""), gaps: gaps.subarray(0, count + 1), unseen };
+}
+/** A blank of the word needs one, or something unseen; where the word has none inside, the text has no blank either. */
+function fitsGap(wanted: number, there = 0, inside: boolean): boolean {
+  return wanted === 0 ? !inside || there < 2 : there > 0;
 }

@@ -10,6 +10,7 @@ import { namesProtected, protectedFile } from "./protected-files.ts";
 import type { ShellCommand, ShellReading } from "./shell.ts";
 import { readShell } from "./shell.ts";
 import { filesOf } from "./shell-files.ts";
+import { onlyReads } from "./shell-known.ts";
 import { inGitDirectory, insideWorkspace } from "./workspace-path.ts";
 
 /** `*` stands for anything inside one word, a last `**` for any further words. */
@@ -49,7 +50,7 @@ function named(command: ShellCommand, allow: Grant, cwd: string): boolean {
   return allow.commands.some((grant) => {
     const wild = wildWords(grant, command.argv);
     if (wild === null) return false;
-    const reads = onlyReads(command.argv);
+    const reads = onlyReads(command.argv) && filesOf(command.argv).written.length === 0;
     if (wild.some((word) => isTelling(word, reads, allow, cwd))) return false;
     const literal = new Set(command.argv);
     for (const word of wild) literal.delete(word);
@@ -75,12 +76,6 @@ function pathsIn(word: string): readonly string[] {
   if (word.includes("://")) return [word];
   const joined = /^-[a-zA-Z](?=[/~.@])(.*)$/s.exec(word)?.[1] ?? word;
   return [word, ...joined.split(/[=@<,:]/)];
-}
-const readers =
-  /^(?:echo|printf|true|false|test|\[|cat|head|tail|tac|nl|wc|ls|dir|stat|file|du|df|find|grep|egrep|fgrep|rg|jq|diff|cmp|comm|cut|tr|od|hexdump|strings|sha\d+sum|md5sum|cksum|basename|dirname|realpath|readlink|pwd|which|type|date|id|whoami|uname|sleep|seq|cd|git)$/;
-/** Programs that change no file which their words name, but those they are told apart by: see `filesOf`. */
-function onlyReads(argv: readonly string[]): boolean {
-  return readers.test(argv[0] ?? "") && filesOf(argv).written.length === 0;
 }
 
 export function pathGranted(path: string, allow: Pick<Grant, "paths">, cwd = "."): boolean {

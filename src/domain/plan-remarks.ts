@@ -8,16 +8,35 @@ import type { Plan, PlanItem } from "./plan.ts";
 import { type Policy, resolve } from "./policy.ts";
 import { unnamedWrite } from "./policy-arguments.ts";
 import { touchOf } from "./policy-call.ts";
+import { type Deployment, underPreset } from "./under-preset.ts";
 
-export function remarksOn(plan: Pick<Plan, "items">, policy: Policy, taint: Taint): string[] {
-  return plan.items.flatMap((item) => [...stepRemarks(item, policy, taint), ...checkRemarks(item)]);
+export function remarksOn(
+  plan: Pick<Plan, "items">,
+  policy: Policy,
+  taint: Taint,
+  deployment: Deployment = { permissive_allowed: false },
+): string[] {
+  return plan.items.flatMap((item) => [
+    ...presetRemarks(item, deployment),
+    ...stepRemarks(item, policy, taint, deployment),
+    ...checkRemarks(item),
+  ]);
 }
 
-function stepRemarks(item: PlanItem, policy: Policy, taint: Taint): string[] {
+/** What a preset is worth here, where that is not what its name says. */
+function presetRemarks({ id, preset }: PlanItem, { permissive_allowed }: Deployment): string[] {
+  if (preset !== "PERMISSIVE") return [];
+  return permissive_allowed
+    ? [`${id}: under the preset PERMISSIVE nobody is asked about a tool that it was not granted`]
+    : [`${id}: the preset PERMISSIVE is not allowed in this deployment, so it counts as DEFAULT`];
+}
+
+function stepRemarks(item: PlanItem, policy: Policy, taint: Taint, deployment: Deployment): string[] {
   const { allow, steps } = item;
   const context = { role: "crew", taint, holds_secret: allow.secrets.length > 0, token: { allow, steps } } as const;
   return steps.flatMap((command, index) => {
-    const found = resolve(policy, { tool: "shell_execute", args: { command } }, context);
+    const resolved = resolve(policy, { tool: "shell_execute", args: { command } }, context);
+    const found = underPreset(item.preset ?? "DEFAULT", "shell_execute", resolved, deployment);
     const step = `${item.id}, step ${index + 1}`;
     if (found.decision === "deny") return [`${step}: policy will refuse it (${found.rule}): ${found.reason}`];
     if (found.decision === "ask") return [`${step}: it will wait for an approval of its own: ${found.reason}`];

@@ -1,13 +1,11 @@
 /** What must hold between the items of a plan, and between an item and its section. [PLAN-*] */
 import { limits } from "../limits.ts";
+import { plannerShare } from "./budget.ts";
 import { isLiteralGlob, matchesAny } from "./glob.ts";
 import type { PlanProblem, Section } from "./plan-document.ts";
 import { dependenciesOf, findCycle } from "./plan-order.ts";
 import type { Plan, WrittenItem } from "./plan-shape.ts";
 import type { FrontMatter } from "./plan-yaml.ts";
-
-/** The least of the plan's budget that stays the planner's: research, consulting, planning again. */
-const plannerShare = 0.2;
 
 /** As much of an item as could be read; `index` is its place in the list. */
 export interface ItemSketch {

@@ -6,6 +6,7 @@ import { z } from "zod";
 import { limits } from "../limits.ts";
 import { globProblem } from "./glob.ts";
 import { hiddenCharacter } from "./plan-document.ts";
+import { presets } from "./presets.ts";
 
 const maxListed = 200;
 const hostPresets = ["npm", "pip", "cargo", "go", "apt"] as const;
@@ -136,6 +137,8 @@ export const writtenItem = z.strictObject({
   on_stuck: z.enum(["consult_planner", "replan", "escalate"]).default("consult_planner"),
   budget: itemBudget.prefault({}),
   skills: list(slug, 50).default([]),
+  /** Absent is DEFAULT, and stays absent: what is stored and hashed of a plan that names none is what it was. */
+  preset: z.enum(presets, { error: `must be one of ${presets.join(", ")}` }).exactOptional(),
   input_artifacts_from: list(itemId, limits.plan_items).default([]),
 });
 export type WrittenItem = z.infer<typeof writtenItem>;

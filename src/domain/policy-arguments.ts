@@ -9,6 +9,7 @@ import type { CallContext, CallTouch } from "./policy-call.ts";
 import { namesProtected, protectedFile } from "./protected-files.ts";
 import { harmlessTargets } from "./shell.ts";
 import { changesOperands, filesOf, removesTree } from "./shell-files.ts";
+import { pathWords } from "./shell-path-words.ts";
 import { inGitDirectory, insideWorkspace, workspaceRoot } from "./workspace-path.ts";
 
 const common = { id: z.string().regex(/^[a-z][a-z0-9-]{0,63}$/), effect: z.enum(["deny", "ask"]) };
@@ -102,6 +103,18 @@ function filesIn(touch: CallTouch, which: "named" | "written"): string[] {
   const runs = touch.shell?.commands.flatMap((command) => command.runs) ?? [];
   return runs.flatMap((run) => filesOf(run)[which].filter((path) => !harmlessTargets.includes(path)));
 }
+/** Every word of a program that is not known to only read, where it may stand for a path; once for all rules. */
+const words = new WeakMap<CallTouch, readonly string[]>();
+function wordsOf(touch: CallTouch): readonly string[] {
+  const found =
+    words.get(touch) ??
+    (touch.shell?.commands ?? [])
+      .flatMap((command) => pathWords(command.runs))
+      .filter((path) => !harmlessTargets.includes(path));
+  words.set(touch, found);
+  return found;
+}
+const looksAway = /^[/~]|(?:^|\/)\.\.(?:\/|$)/;
 function redirects(touch: CallTouch): string[] {
   return touch.shell === null ? [] : [...touch.shell.reads, ...touch.shell.writes];
 }
@@ -109,7 +122,7 @@ function redirects(touch: CallTouch): string[] {
 function outside(touch: CallTouch, params: { readonly root: string; readonly also: readonly string[] }): string | null {
   const start = insideWorkspace(touch.cwd, ".", params.root);
   if (start === null) return `"${touch.cwd.slice(0, 80)}" is outside the workspace`;
-  const named = [...redirects(touch), ...filesNamed(touch)];
+  const named = [...redirects(touch), ...filesNamed(touch), ...wordsOf(touch).filter((word) => looksAway.test(word))];
   // After a `cd` only an absolute path says where it leads.
   const known =
     touch.shell?.moves === true ? named.filter((path) => path.startsWith("/") || !path.includes("..")) : named;
@@ -128,7 +141,7 @@ function allowedOutside(path: string, also: readonly string[]): boolean {
 
 function gitWrite(touch: CallTouch): string | null {
   if (!touch.writes) return null;
-  const written = [touch.cwd, ...touch.paths, ...(touch.shell?.writes ?? []), ...filesNamed(touch)];
+  const written = [touch.cwd, ...touch.paths, ...(touch.shell?.writes ?? []), ...filesNamed(touch), ...wordsOf(touch)];
   const found = written.find(inGitDirectory);
   return found === undefined ? null : `"${found.slice(0, 80)}" is inside a git directory`;
 }

@@ -5,6 +5,7 @@ import type { Grant } from "./plan-shape.ts";
 import type { ShellReading } from "./shell.ts";
 import { readShell } from "./shell.ts";
 import { hostsOf } from "./shell-hosts.ts";
+import { visibleLine } from "./visible.ts";
 
 export const trustRoles = ["mayor", "deacon", "crew", "witness"] as const;
 export type TrustRole = (typeof trustRoles)[number];
@@ -147,8 +148,11 @@ function takeText(value: string, words: string, tool: string, found: Found): voi
     if (looksAway.test(named)) found.paths.push(named);
   }
   if (hostKey.test(words) || (remoteKey.test(words) && anyScheme.test(value))) found.urls.push(value);
-  else if (isPathKey(words, tool)) found.paths.push(value);
-  else if (!localTools.includes(tool) && isAddress(value)) found.urls.push(value.trim());
+  else if (isPathKey(words, tool)) {
+    found.paths.push(value);
+    // Granted by a pattern it would be published under a name that nobody can read.
+    if (visibleLine(value) !== value) found.odd.push("a path holds a character nobody can see");
+  } else if (!localTools.includes(tool) && isAddress(value)) found.urls.push(value.trim());
   else if (words === "cwd" || isText(words, tool)) return;
   else if (looksAway.test(value)) found.paths.push(value.replaceAll("\\", "/"));
   else if (mayLookAway.test(value)) found.odd.push(`"${value.trim().slice(0, 60)}" may be a path`);

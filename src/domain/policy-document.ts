@@ -30,7 +30,7 @@ export function readPolicy(value: unknown): PolicyReading {
     return { ok: false, too_large: true, problems: [{ path: "", message }] };
   }
   const read = policySchema.safeParse(value);
-  const problems = read.success ? twice(read.data) : read.error.issues.flatMap(inWords);
+  const problems = read.success ? [...twice(read.data), ...neverFires(read.data)] : read.error.issues.flatMap(inWords);
   if (read.success && problems.length === 0) return { ok: true, policy: read.data };
   return { ok: false, too_large: false, problems: problems.slice(0, maxProblems) };
 }
@@ -59,6 +59,27 @@ function twice({ arguments: rules, gates }: Policy): PolicyProblem[] {
       return first === at ? [] : [{ path: `${name}.${at}.id`, message }];
     });
   return [...of("arguments", rules), ...of("gates", gates)];
+}
+
+/** A gate that can never fire, or that fires at every text, is a mistake. Stored ones stay as they are. */
+function neverFires({ gates }: Policy): PolicyProblem[] {
+  return gates.flatMap((one, at) => {
+    if (one.check === "path_matches" && one.trigger === "every_user_message") {
+      const message = "a person's words change no file, so a gate on paths never fires here: use another trigger";
+      return [{ path: `gates.${at}.trigger`, message }];
+    }
+    if (one.check !== "text_contains") return [];
+    return one.params.any.flatMap((word, index) =>
+      word.trim() === ""
+        ? [
+            {
+              path: `gates.${at}.params.any.${index}`,
+              message: "a word of blanks is in nearly every text: leave it out",
+            },
+          ]
+        : [],
+    );
+  });
 }
 
 function inWords(issue: z.core.$ZodIssue): PolicyProblem[] {

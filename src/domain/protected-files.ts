@@ -1,102 +1,58 @@
 /**
  * Files through which a change takes power later: what runs in CI, at commit, at install, at build, when a folder is
  * opened, or what an agent takes for instructions. A write to one asks, even inside a grant, unless the grant names
- * it: the very file, or a glob that begins with its protected folder. [POL-62] [GR-40]
+ * it: the very file, or a glob that begins with its protected folder. [POL-62] [GR-40] [STA-10]
  */
-import { globMatches } from "./glob.ts";
+import { globMatches, globsOverlap } from "./glob.ts";
 import { checkDefinitions, setupInputs } from "./plan-protect.ts";
-import { foldName, partsOf } from "./workspace-path.ts";
+import { exactNames, fileNames, folderNames, type Kinds, laterNames } from "./protected-names.ts";
+import { foldName } from "./workspace-path.ts";
 
-/** Each list is of folded names: lower case. The first list that holds the name says what it is. */
-type Kinds = readonly (readonly [what: string, names: string])[];
-const agent = "instructions to an agent";
-const folderNames: Kinds = [
-  ["a CI file", ".github .gitlab .gitea .forgejo .circleci .buildkite .woodpecker .ci .semaphore .builds .tekton"],
-  ["a CI file", ".teamcity .drone .azure-pipelines .azuredevops"],
-  ["a hook", ".husky .githooks .hooks .git-hooks"],
-  ["read by an editor", ".vscode .idea .devcontainer .fleet .zed"],
-  ["read by build tools", ".cargo .yarn .mvn .config .bazel fastlane magefiles"],
-  [agent, ".claude .cursor .codex .gemini .countersign .continue .opencode .agents .kiro .junie .trae .qwen .amazonq"],
-  [agent, ".augment .openhands .factory .crush .qodo .rovodev"],
-];
-const fileNames: Kinds = [
-  [
-    agent,
-    "agents.md agents.override.md agent.md claude.md claude.local.md gemini.md qwen.md skill.md warp.md crush.md",
-  ],
-  [agent, "copilot-instructions.md .cursorrules .mcp.json opencode.json .goosehints .rules .augment-guidelines"],
-  ["a hook", ".pre-commit-config.yaml .pre-commit-hooks.yaml lefthook.yml lefthook.yaml .huskyrc .lintstagedrc"],
-  ["a hook", ".lefthook.yml .lefthook.yaml .overcommit.yml .gitmodules .gitattributes"],
-  ["a CI file", "jenkinsfile appveyor.yml .appveyor.yml appveyor.yaml cloudbuild.yaml cloudbuild.yml cloudbuild.json"],
-  ["a CI file", "buildspec.yml buildspec.yaml .cirrus.yml .cirrus.star azure-pipelines.yml azure-pipelines.yaml"],
-  ["a CI file", ".gitlab-ci.yml .gitlab-ci.yaml .drone.yml .drone.yaml .drone.star .drone.jsonnet .travis.yml"],
-  ["a CI file", ".woodpecker.yml .woodpecker.yaml wercker.yml .build.yml bitbucket-pipelines.yml bitrise.yml"],
-  ["a CI file", "codemagic.yaml .scrutinizer.yml renovate.json renovate.json5 .renovaterc .renovaterc.json"],
-  ["who must approve a change", "codeowners"],
-  ["read by build tools", ".envrc .env dockerfile containerfile docker-compose.yml docker-compose.yaml compose.yml"],
-  ["read by build tools", "compose.yaml vagrantfile procfile .gitpod.yml devcontainer.json .tool-versions mise.toml"],
-  ["read by build tools", ".mise.toml flake.nix shell.nix default.nix devbox.json earthfile tiltfile brewfile .replit"],
-  ["read by build tools", "cmakelists.txt cmakepresets.json meson.build meson_options.txt meson.options sconstruct"],
-  ["read by build tools", "sconscript wscript build.bazel workspace.bazel module.bazel .bazelrc .bazelversion"],
-  ["read by build tools", "gradlew gradlew.bat mvnw mvnw.cmd gradle.properties build.xml build.sbt build.sc deps.edn"],
-  ["read by build tools", "project.clj package.swift cartfile podfile mix.exs rebar.config pubspec.yaml dune-project"],
-  ["read by build tools", "configure configure.ac configure.in build.zig build.rs binding.gyp fabfile.py dodo.py"],
-  ["read by build tools", "nuget.config rust-toolchain rust-toolchain.toml stack.yaml cabal.project setup.hs"],
-  ["read by build tools", "makefile gnumakefile justfile .justfile rakefile gemfile guardfile thorfile snakefile"],
-  ["read by build tools", "sitecustomize.py usercustomize.py conftest.py noxfile.py tox.ini setup.cfg pyproject.toml"],
-  ["read by build tools", "pylintrc .pylintrc .flake8 mypy.ini .rubocop.yml .simplecov cypress.json angular.json"],
-  ["read by build tools", "turbo.json nx.json lerna.json rush.json jasmine.json .babelrc .swcrc .taprc .envrc.local"],
-  ["read by a shell", ".bashrc .bash_profile .profile .zshrc .zshenv .zprofile .inputrc .vimrc .exrc .nvimrc"],
-  ["read by a debugger", ".gdbinit .lldbinit .irbrc .pryrc .pdbrc"],
-  [
-    "a lock file",
-    "go.work go.work.sum flake.lock packages.lock.json podfile.lock mix.lock pubspec.lock package.resolved",
-  ],
-];
-/** Of a folder or a file. */
-const anyPart: readonly (readonly [RegExp, string])[] = [[/^\.(?:windsurf|clinerules|aider|roo)/, agent]];
-const patterns: readonly (readonly [RegExp, string])[] = [
-  [
-    /\.(?:gradle|gradle\.kts|mk|cmake|gemspec|pth|csproj|fsproj|vbproj|targets|props|cabal|bzl|just)$/,
-    "read by build tools",
-  ],
-  [/^(?:makefile|dockerfile|containerfile|gulpfile|gruntfile|knexfile|\.env)\./, "read by build tools"],
-  [/^jenkinsfile\./, "a CI file"],
-  [/^taskfile\.(?:dist\.)?ya?ml$/, "read by build tools"],
-  [/^(?:wdio|nightwatch|karma|protractor|codecept)\.conf\./, "read by build tools"],
-  [
-    /^(?:webpack|rollup|next|svelte|nuxt|astro|postcss|tailwind|cypress|playwright|vue|remix|metro|tsup|esbuild|forge|prettier|stylelint|commitlint|release|babel|uno|drizzle|prisma|capacitor)\.config\./,
-    "read by build tools",
-  ],
-  [
-    /^\.(?:nycrc|c8rc|prettierrc|stylelintrc|commitlintrc|releaserc|testcaferc|babelrc|swcrc)(?:\.|$)/,
-    "read by build tools",
-  ],
-  [/^\.(?:golangci|goreleaser)\.(?:ya?ml|toml|json)$/, "read by build tools"],
-  [/^(?:\.(?:lintstagedrc|huskyrc)|lint-staged\.config)\./, "a hook"],
-];
-/** Bazel reads these by their case only; folded, every `mkdir build` would ask. */
-const exactNames: readonly string[] = ["BUILD", "WORKSPACE"];
-const folders = tableOf(folderNames);
-const names = tableOf(fileNames);
-/** What defines the checks and what setup reads, as patterns over the last name. */
+/** What defines the checks and what setup reads, by the last name. */
 const defining = [...checkDefinitions, ...setupInputs]
   .filter((glob) => !glob.endsWith("/**"))
-  .map((glob) => glob.replace(/^\*\*\//, "").toLowerCase());
-const definingNames = new Set(defining.filter((name) => !name.includes("*")));
-const definingPattern = new RegExp(
-  `^(?:${defining
-    .filter((name) => name.includes("*"))
-    .map((name) => name.replace(/[.+?^$()[\]{}|\\]/g, "\\$&").replaceAll("*", ".*"))
-    .join("|")})$`,
-);
+  .map((glob) => glob.replace(/^.*\//, "").toLowerCase());
+const folders = tableOf(folderNames);
+const files = tableOf([...fileNames, ["what its checks or its setup are made of", defining.join(" ")], ...laterNames]);
 
-function tableOf(kinds: Kinds): ReadonlyMap<string, string> {
-  return new Map(kinds.flatMap(([what, list]) => list.split(" ").map((name) => [name, what] as const)));
+interface Named {
+  readonly what: string;
+  /** Of which list it is: the first that holds a name says what it is. */
+  readonly list: number;
 }
-function matching(from: readonly (readonly [RegExp, string])[], name: string): string | undefined {
-  return from.find(([pattern]) => pattern.test(name))?.[1];
+interface Table {
+  readonly plain: ReadonlyMap<string, Named>;
+  readonly wild: readonly (Named & { readonly glob: string })[];
+  /** Any of the wild ones. */
+  readonly any: RegExp;
+  /** The plain ones, then the wild ones. */
+  readonly ends: readonly Ends[];
 }
+function tableOf(kinds: Kinds): Table {
+  const all = kinds.flatMap(([what, names], list) => names.split(" ").map((glob) => ({ glob, what, list })));
+  const wild = all.filter(({ glob }) => glob.includes("*"));
+  const pattern = wild.map(({ glob }) => glob.replace(/[.+?^$()[\]{}|\\]/g, "\\$&").replaceAll("*", ".*"));
+  const plain = all.filter(({ glob }) => !glob.includes("*")).reverse();
+  return {
+    plain: new Map(plain.map(({ glob, ...named }) => [glob, named])),
+    wild,
+    any: new RegExp(`^(?:${pattern.join("|")})$`, "s"),
+    ends: all.map(({ glob }) => endsOf(glob)),
+  };
+}
+function whatIs({ plain, wild, any }: Table, name: string): string | undefined {
+  const exact = plain.get(name);
+  const kind = any.test(name) ? wild.find(({ glob }) => globMatches(glob, name)) : undefined;
+  return exact !== undefined && (kind === undefined || exact.list <= kind.list) ? exact.what : kind?.what;
+}
+
+/** As a name may be looked up: the stream that some file system takes for the same file is left out. */
+function folded(name: string): string {
+  const plain = foldName(name);
+  return plain.includes(":") ? foldName(plain.replace(/:.*$/s, "")) : plain;
+}
+/** A name that some file system makes up for a longer one: nobody can tell for which. */
+const shortName = /^[^.]{1,6}~\d+(?:\.[^.]{0,3})?$/;
 
 export interface ProtectedFile {
   /** What it is, for a sentence: "a CI file". */
@@ -107,20 +63,17 @@ export interface ProtectedFile {
 
 /** Null when the path, relative to the workspace, is not protected. */
 export function protectedFile(path: string): ProtectedFile | null {
-  const parts = partsOf(path);
+  const parts = path.split(/[/\\]/).filter((part) => part !== "" && part !== ".");
   for (let at = 0; at < parts.length; at++) {
-    const name = foldName(parts[at] ?? "");
-    const what = folders.get(name) ?? matching(anyPart, name);
+    const name = folded(parts[at] ?? "");
+    const what = whatIs(folders, name);
     if (what !== undefined) return { what, folder: parts.slice(0, at + 1).join("/") };
+    if (shortName.test(name)) return { what: "a short name that may stand for a protected one", folder: null };
   }
   const written = parts.at(-1) ?? "";
-  const last = foldName(written);
-  const what = names.get(last) ?? matching(patterns, last);
-  if (what !== undefined) return { what, folder: null };
   if (exactNames.includes(written)) return { what: "read by build tools", folder: null };
-  if (definingNames.has(last) || definingPattern.test(last))
-    return { what: "what its checks or its setup are made of", folder: null };
-  return null;
+  const what = whatIs(files, folded(written));
+  return what === undefined ? null : { what, folder: null };
 }
 
 /** Whether a grant of these paths names that file, and does not merely cover it: `**` and `*` name nothing. */
@@ -128,4 +81,45 @@ export function namesProtected(globs: readonly string[], path: string, found: Pr
   if (globs.includes(path)) return true;
   const { folder } = found;
   return folder !== null && globs.some((glob) => glob.startsWith(`${folder}/`) && globMatches(glob, path));
+}
+
+/**
+ * Whether the glob goes after a protected file: some part of it that is not wild all through could be the name of one.
+ * `**` and `*` only cover, and what is merely covered still asks.
+ */
+export function mayNameProtected(glob: string): boolean {
+  const parts = glob.split("/");
+  const last = parts.at(-1) ?? "";
+  return (
+    parts.some(
+      (part) => couldBe(part, folders) || /^git~|^\.git(?::|$)/.test(folded(part)) || shortName.test(folded(part)),
+    ) ||
+    couldBe(last, files) ||
+    (!allWild.test(last) && exactNames.some((name) => globsOverlap(last, name)))
+  );
+}
+const allWild = /^[*?]*$/;
+function couldBe(written: string, { plain, any, ends }: Table): boolean {
+  // One sign may stand for a character that is folded to several, or to none.
+  const part = folded(written).replace(/[*?]+/g, "*");
+  if (allWild.test(written) || allWild.test(part)) return false;
+  if (!part.includes("*")) return plain.has(part) || any.test(part);
+  const { first, last } = endsOf(part);
+  return ends.some(
+    (name) =>
+      (first.startsWith(name.first) || name.first.startsWith(first)) &&
+      (last.endsWith(name.last) || name.last.endsWith(last)) &&
+      globsOverlap(part, name.glob),
+  );
+}
+
+/** What stands before the first and behind the last star: it cannot differ in two patterns that share a text. */
+interface Ends {
+  readonly glob: string;
+  readonly first: string;
+  readonly last: string;
+}
+function endsOf(glob: string): Ends {
+  const star = glob.indexOf("*");
+  return { glob, first: star < 0 ? glob : glob.slice(0, star), last: glob.slice(glob.lastIndexOf("*") + 1) };
 }

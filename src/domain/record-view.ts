@@ -77,6 +77,9 @@ export const eventTypes = [
   "queue_changed",
   "policy_changed",
   "effect_unknown",
+  "rung",
+  "recovery",
+  "budget_used_up",
   "gate_block",
   "gate_note",
 ] as const;

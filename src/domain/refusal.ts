@@ -16,6 +16,7 @@ export const refusalCodes = [
   "dead_letter_not_found",
   "attempt_not_found",
   "standing_approval_not_found",
+  "memory_not_found",
   "already_resolved",
   "content_changed",
   "not_in_this_state",

@@ -4,6 +4,10 @@
  */
 import { z } from "zod";
 import { checkView, patchFile, verdicts } from "./evidence.ts";
+import { insightKinds } from "./insight.ts";
+import { grant } from "./plan-shape.ts";
+import { presets } from "./presets.ts";
+import { recovery, stuckReasons } from "./stuck.ts";
 
 const environment = z.strictObject({
   setup: z.array(z.array(z.string())),
@@ -33,8 +37,31 @@ export const suspension = z.strictObject({
   arguments: z.string(),
   patch_key: z.string(),
   tree: z.string(),
+  /** Of a loop: where its conversation is stored. */
+  transcript_key: z.string().exactOptional(),
+  /** What a person said when they refused the call: the loop goes on with it as the call's result. */
+  denied: z.string().exactOptional(),
+  /** Nobody decided in time: the loop goes on with that, which is not a no. */
+  unanswered: z.string().exactOptional(),
+  /** What the agent said right before the call, for who decides about it. */
+  words: z.string().exactOptional(),
 });
 export type Suspension = z.infer<typeof suspension>;
+/** What a suspended loop waits to call when it is not a tool, but its model: the budget is used up. */
+export const modelCallTool = "model_call";
+
+/** What an executor that thinks is told besides: nothing of another item, nothing of another attempt's conversation. */
+export const mindOrder = z.strictObject({
+  goal: z.string(),
+  allow: grant,
+  protect: z.array(z.string()),
+  checks: z.array(z.array(z.string())),
+  skills: z.array(z.string()),
+  /** What the item says it works on. */
+  touches: z.array(z.string()).exactOptional(),
+  preset: z.enum(presets),
+});
+export type MindOrder = z.infer<typeof mindOrder>;
 
 /** Payload of `execution_request`: everything a stateless executor needs for one attempt. */
 export const executionOrder = workspace.extend({
@@ -48,6 +75,8 @@ export const executionOrder = workspace.extend({
   section: z.string(),
   /** What earlier attempts ended with, and what a person or the planner said since. */
   guidance: z.array(z.string()),
+  /** What the planner said when it was asked about the item. */
+  planner_guidance: z.array(z.string()).exactOptional(),
   minutes: z.number(),
   /** Sandboxes of earlier attempts: gone before a new one is made. */
   clear: z.array(z.string()),
@@ -56,6 +85,8 @@ export const executionOrder = workspace.extend({
     .array(z.strictObject({ sandbox: z.string(), attempt_id: z.string(), call_id: z.string() }))
     .exactOptional(),
   resume: suspension.nullable(),
+  /** Present for the runner `loop`. */
+  mind: mindOrder.exactOptional(),
 });
 export type ExecutionOrder = z.infer<typeof executionOrder>;
 
@@ -84,6 +115,14 @@ export const executionResult = z.strictObject({
   exit_code: z.number().int().nullable(),
   patch: patchRef.nullable(),
   suspension: suspension.nullable(),
+  /** Of a loop that did not get on: why, and which recovery is left for the runtime. */
+  stuck: z
+    .strictObject({ reason: z.enum(stuckReasons), next: z.enum(["decompose", "ask_person"]), detail: z.string() })
+    .exactOptional(),
+  /** What the loop did about being stuck since its attempt began, in order. */
+  recoveries: z.array(recovery).exactOptional(),
+  /** What the executor found worth remembering. */
+  insights: z.array(z.strictObject({ kind: z.enum(insightKinds), text: z.string() })).exactOptional(),
 });
 export type ExecutionResult = z.infer<typeof executionResult>;
 

@@ -12,6 +12,7 @@ export function saidHash(
   approval_id: string,
   made: Omit<ApprovalView["decisions"][number], "said">,
 ): string {
-  const { decision, by, comment, at, proof, content_hash } = made;
-  return hashOf({ scope, approval_id, content_hash, decision, by, proof, comment, at });
+  const { decision, by, comment, at, proof, content_hash, link_by } = made;
+  const link = link_by === undefined ? {} : { link_by };
+  return hashOf({ scope, approval_id, content_hash, decision, by, proof, comment, at, ...link });
 }

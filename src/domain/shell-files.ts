@@ -39,13 +39,22 @@ const outputs: Readonly<Record<string, RegExp>> = {
 /** Whether the program changes the files its operands name, whichever they are. */
 export function changesOperands(run: readonly string[]): boolean {
   const name = programName(run[0] ?? "");
-  return writers.test(name) || copiers.test(name) || name === "sed";
+  return writers.test(name) || copiers.test(name) || /^g?sed$/.test(name);
+}
+
+/** Whether it changes files by names that it makes up, or all that git knows or does not know. */
+export function changesUnnamed(run: readonly string[]): boolean {
+  const name = programName(run[0] ?? "");
+  if (/^(?:split|csplit|mktemp)$/.test(name)) return true;
+  if (name !== "git") return false;
+  const at = run.findIndex((word) => /^(?:clean|stash|format-patch)$/.test(word));
+  return at > 0 && !(run[at] === "stash" && /^(?:list|show|create|drop|clear)$/.test(run[at + 1] ?? ""));
 }
 
 export function filesOf(run: readonly string[]): NamedFiles {
   const name = programName(run[0] ?? "");
   const rest = run.slice(1);
-  if (name === "sed" || name === "perl") return both(sedFiles(rest));
+  if (name === "sed" || name === "gsed" || name === "perl") return both(inPlace(name === "perl", rest));
   if (name === "dd") return dd(rest);
   if (movers.test(name)) return { named: operands(rest), written: [] };
   if (copiers.test(name)) return copied(name, rest);
@@ -65,9 +74,23 @@ function operands(rest: readonly string[]): string[] {
   return [...before.filter((word) => !/^-./.test(word)), ...(end < 0 ? [] : rest.slice(end + 1))];
 }
 
+/** The files, and the copies that are kept of them: `-iSUFFIX`, where `*` stands for the file's own name. */
+function inPlace(perl: boolean, words: readonly string[]): string[] {
+  const joined = perl ? /^-[acdfhlnpsStTuUvVwWX0-9]*i(.*)$/s : /^(?:-[nErszub]*i|--i[a-z-]*=)(.*)$/s;
+  const suffix = words.map((word) => joined.exec(word)?.[1] ?? "").find((text) => text !== "");
+  const files = sedFiles(words);
+  return suffix === undefined ? files : files.flatMap((file) => [file, ...copiesOf(file, suffix)]);
+}
+function copiesOf(file: string, suffix: string): string[] {
+  const base = baseOf(file);
+  const folder = file.slice(0, file.length - base.length);
+  const copy = suffix.includes("*") ? suffix.replaceAll("*", base) : `${base}${suffix}`;
+  // A suffix with a folder in it is one from here.
+  return suffix.includes("/") && folder !== "" ? [`${folder}${copy}`, copy] : [`${folder}${copy}`];
+}
 /** `sed` changes files only in place, and its first operand is a program unless an option brought one. */
 function sedFiles(words: readonly string[]): string[] {
-  if (!words.some((word) => /^-[a-zA-Z]*i|^--in-place/.test(word))) return [];
+  if (!words.some((word) => /^-[a-zA-Z]*i|^--i/.test(word))) return [];
   const brings = /^(?:-[a-zA-Z]*[ef]|--expression|--file)$/;
   const files = words.filter((word, index) => !word.startsWith("-") && !brings.test(words[index - 1] ?? ""));
   return words.some((word) => brings.test(word) || /^--(?:expression|file)=|^-e./.test(word)) ? files : files.slice(1);
@@ -80,10 +103,10 @@ function dd(rest: readonly string[]): NamedFiles {
 
 /** The target, and what a source would be called in it; for `mv` the sources are changed too. */
 function copied(name: string, rest: readonly string[]): NamedFiles {
-  const spelled = rest.findIndex((word) => /^(?:-[a-zA-Z]*t|--target-directory)$/.test(word));
+  const spelled = rest.findIndex((word) => /^(?:-[a-zA-Z]*t|--t[a-z-]*)$/.test(word));
   const end = rest.indexOf("--");
   const apart = spelled >= 0 && (end < 0 || spelled < end);
-  const folder = apart ? rest[spelled + 1] : joinedValue(rest, /^(?:--target-directory=|-t(?=.))/);
+  const folder = apart ? rest[spelled + 1] : joinedValue(rest, /^(?:--t[a-z-]*=|-t(?=.))/);
   const files = operands(apart ? [...rest.slice(0, spelled), ...rest.slice(spelled + 2)] : rest);
   const target = folder ?? (files.length > 1 ? files.at(-1) : undefined);
   const sources = folder === undefined && files.length > 1 ? files.slice(0, -1) : files;
@@ -152,7 +175,11 @@ function removesByItself(run: readonly string[]): boolean {
   const rest = run.slice(1);
   if (name === "rm") return hasOption(rest, /[rR]/, "--recursive") && hasOption(rest, /f/, "--force");
   if (name === "find" || name === "gfind") return rest.includes("-delete") && findsDeep(rest);
-  if (name === "rsync") return rest.some((word) => /^--del/.test(word));
+  if (name === "rsync") return rest.some((word) => /^--(?:del|remove)/.test(word));
+  // What an archiver took in, it removes.
+  if (/^(?:bsd|g|s)?tar$/.test(name)) return rest.some((word) => /^--rem/.test(word));
+  if (name === "zip") return hasOption(rest, /m/, "--move") && hasOption(rest, /[rR]/, "--recurse-paths");
+  if (/^7z[arz]?$/.test(name)) return rest.includes("-sdel");
   if (name !== "git") return false;
   const at = rest.findIndex((word, index) => /^(?:clean|rm)$/.test(word) && !/^-[cC]$/.test(rest[index - 1] ?? ""));
   const options = rest.slice(at + 1);

@@ -1,5 +1,7 @@
 /** `find`: what it runs on what it finds, and what it removes or writes by itself. [SH-6] [SH-44] */
-import type { Peeled } from "./shell-peeled.ts";
+import { findFlags, findValued, optionTable } from "./shell-option-table.ts";
+import { readOptions } from "./shell-options.ts";
+import { notHarmless, type Peeled } from "./shell-peeled.ts";
 
 const running: readonly string[] = ["-exec", "-execdir", "-ok", "-okdir"];
 const fromTree = "what it adds to the words are the files it finds";
@@ -7,15 +9,24 @@ const fromTree = "what it adds to the words are the files it finds";
 export function findWords(name: string, words: readonly string[]): Peeled {
   if (name === "fd") {
     const at = words.findIndex((word) => /^-[a-zA-Z]*[xX]|^--exec/.test(word));
-    if (at < 0) return {};
-    return { inner: [words.slice(at + 1)], open: true, opaque: fromTree, code: words.slice(at, at + 1) };
+    const odd = readOptions(optionTable.fd ?? {}, words.slice(1)).odd.map((index) => words[index + 1] ?? "");
+    if (at < 0) return odd.length === 0 ? {} : { opaque: notHarmless(odd), code: odd };
+    return {
+      inner: [words.slice(at + 1)],
+      open: true,
+      opaque: fromTree,
+      code: [...new Set([...words.slice(at, at + 1), ...odd])],
+    };
   }
   const inner: (readonly string[])[] = [];
+  const odd: string[] = [];
   let dynamic = false;
   let code: readonly string[] = [];
   for (let at = 1; at < words.length; at++) {
     const word = words[at] ?? "";
     if (word === "-files0-from") dynamic = true;
+    if (findValued.includes(word)) at++;
+    else if (!running.includes(word) && /^-[^\d]/.test(word) && !isFlag(word)) odd.push(word);
     if (!running.includes(word)) continue;
     code = [...code, word];
     const end = endOf(words, at + 1);
@@ -27,9 +38,14 @@ export function findWords(name: string, words: readonly string[]): Peeled {
     at = end;
   }
   const removes = words.includes("-delete");
-  if (removes) code = [...code, "-delete"];
-  if (inner.length === 0) return { code, dynamic, ...(removes ? { opaque: "it removes what it finds" } : {}) };
+  code = [...code, ...odd];
+  const why = removes ? "it removes what it finds" : notHarmless(odd);
+  if (inner.length === 0) return { code, dynamic, ...(odd.length > 0 ? { opaque: why } : {}) };
   return { inner: inner.filter((run) => run.length > 0), open: true, opaque: fromTree, code, dynamic };
+}
+
+function isFlag(word: string): boolean {
+  return findFlags.includes(word) || /^-(?:O\d|newer[aBcm][aBcmt])$/.test(word);
 }
 
 /** `;`, or `+` after `{}`. */

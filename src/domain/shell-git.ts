@@ -1,4 +1,6 @@
 /** `git`: which of its calls only do what their words say, and which run programs or change what git runs. [SH-43] */
+import { gitOptions } from "./shell-git-options.ts";
+import { readOptions } from "./shell-options.ts";
 import { type Peeled, wordsIn } from "./shell-peeled.ts";
 
 /** Commands of git itself. Any other name is an alias or a program called `git-<name>`. */
@@ -17,34 +19,6 @@ const running = wordsIn(`
 /** Options before the command that change nothing of what runs. */
 const plainGlobal =
   /^(?:--no-pager|-P|--no-replace-objects|--no-optional-locks|--no-lazy-fetch|--literal-pathspecs|--glob-pathspecs|--noglob-pathspecs|--icase-pathspecs|--version|--help)$/;
-/** Options of a command, in any abbreviation, by which git runs another program or writes where it is told. */
-const hazards =
-  /^(?:--remote.*|--upl.*|--rec.*|--exec.*|--ext.*|--op.*|-O.*|--textc.*|--conf.*|-c.*|--templ.*|--sep.*|--git-dir.*|--work-tree.*|-x.*|--to-command.*|--too.*|--stra.*|-s|--show-sig.*|-S.*|--gpg.*|-u.*|--reso.*|--uplo.*|--edit.*|-e)$/;
-/** `-c`, `-u`, `-x`, `-s`, `-S`, `-e`, `-O` mean nothing of that kind to these. */
-const quiet: Readonly<Record<string, RegExp>> = {
-  log: /^(?:-c|-s|-u|-S.*)$/,
-  diff: /^(?:-c|-s|-u|-S.*)$/,
-  show: /^(?:-c|-s|-u|-S.*)$/,
-  status: /^(?:-s|-u.*|-sb)$/,
-  add: /^(?:-u|-e|-x)$/,
-  clean: /^(?:-x.*|-e.*)$/,
-  commit: /^(?:-c.*|-s|-e|-u.*)$/,
-  push: /^(?:-u)$/,
-  stash: /^(?:-u|-S)$/,
-  checkout: /^(?:-c)$/,
-  switch: /^(?:-c.*)$/,
-  branch: /^(?:-c|-u.*)$/,
-  "cherry-pick": /^(?:-x|-s|-e)$/,
-  revert: /^(?:-s|-e)$/,
-  tag: /^(?:-s|-u.*)$/,
-  restore: /^(?:-s.*|-S)$/,
-  blame: /^(?:-c|-s|-e|-S.*)$/,
-  "ls-files": /^(?:-c|-s|-u|-x.*)$/,
-  grep: /^(?:-c|-e)$/,
-  shortlog: /^(?:-c|-s|-e|-se|-sn.*)$/,
-  merge: /^(?:-s|-e)$/,
-};
-
 /** Commands that change files or references as another commit has them: their words do not say which. */
 const bringing = wordsIn("cherry-pick revert merge update-ref prune sparse-checkout");
 const here = /^(?:HEAD|@)$/;
@@ -117,16 +91,40 @@ export function gitWords(rest: readonly string[]): Peeled {
   if (command === undefined) return code.length === 0 ? {} : { opaque: "it sets what git runs", code, moves };
   if (!known.includes(command))
     return { opaque: `"git ${command.slice(0, 40)}" may run any program`, code: [...code, command], moves };
-  if (running.includes(command))
-    return { opaque: `what "git ${command}" brings or takes out is not in its words`, code: [...code, command], moves };
-  const harmless = Object.hasOwn(quiet, command) ? quiet[command] : undefined;
-  const end = rest.indexOf("--", at);
-  const options = rest.slice(at + 1, end < 0 ? undefined : end).filter((word) => word.startsWith("-"));
-  code.push(...options.filter((word) => hazards.test(word) && harmless?.test(word) !== true));
+  const harmless = Object.hasOwn(gitOptions, command) ? gitOptions[command] : undefined;
+  const words = rest.slice(at + 1);
+  const odd = readOptions(harmless ?? {}, words).odd.map((index) => words[index] ?? "");
   // `ext::program`: a transport is a program.
-  code.push(...rest.slice(at).filter((word) => /^[\w+-]+::|=[\w+-]+::/.test(word)));
-  const brought = bringingWords(command, rest.slice(at + 1));
+  odd.push(...rest.slice(at).filter((word) => /^[\w+-]+::|=[\w+-]+::/.test(word)));
+  if (running.includes(command))
+    return {
+      opaque: `what "git ${command}" brings or takes out is not in its words`,
+      code: [...code, command, ...odd],
+      moves,
+    };
+  const brought = bringingWords(command, words);
   if (brought.length > 0)
-    return { opaque: `what "git ${command}" writes is not in its words`, code: [...code, ...brought], moves };
-  return code.length === 0 ? {} : { opaque: `"${(code[0] ?? "").slice(0, 40)}" sets what git runs`, code, moves };
+    return {
+      opaque: `what "git ${command}" writes is not in its words`,
+      code: [...new Set([...code, ...brought, ...odd])],
+      moves,
+    };
+  code.push(...odd);
+  return code.length === 0 ? {} : { opaque: `"${(code[0] ?? "").slice(0, 40)}" may set what git runs`, code, moves };
+}
+
+/** Of those, the ones that change no file their words name: they read, or write references and what is staged. */
+const keeping = wordsIn(`
+  add annotate blame branch cat-file check-ignore check-ref-format cherry commit count-objects describe diff diff-files
+  diff-index diff-tree fetch for-each-ref fsck gc grep log ls-files ls-remote ls-tree merge merge-base name-rev notes
+  pull push range-diff rebase reflog remote reset rev-list rev-parse revert cherry-pick shortlog show show-branch
+  show-ref stash status switch symbolic-ref tag var version whatchanged
+`);
+/** Whether all the words of the call name no file that it changes. */
+export function gitKeepsFiles(rest: readonly string[]): boolean {
+  const at = rest.findIndex((word) => !plainGlobal.test(word));
+  const command = rest[at] ?? "";
+  if (!keeping.includes(command)) return at < 0;
+  const harmless = Object.hasOwn(gitOptions, command) ? gitOptions[command] : undefined;
+  return readOptions(harmless ?? {}, rest.slice(at + 1)).odd.length === 0;
 }

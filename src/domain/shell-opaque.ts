@@ -1,12 +1,17 @@
 /**
  * Programs that run code their words do not show, or show as text in another language: interpreters, build
- * tools, package runners, what unpacks or fetches files, and ordinary programs by some of their options. Opaque
- * is not forbidden: a grant that names the command runs it; nothing else counts it as known. [SH-40] [SH-43] [SH-50]
+ * tools, package runners, what unpacks or fetches files, ordinary programs by any option not known to be harmless,
+ * and every program nobody listed. Opaque is not forbidden: a grant that names the command runs it; nothing else
+ * counts it as known. [SH-40] [SH-43] [SH-50] [SH-54] [SH-56]
  */
 import { findWords } from "./shell-find.ts";
 import { gitWords } from "./shell-git.ts";
+import { isPlainProgram } from "./shell-known.ts";
+import { optionTable } from "./shell-option-table.ts";
+import { type Harmless, readOptions } from "./shell-options.ts";
 import type { Peeled } from "./shell-peeled.ts";
-import { withoutVersion, wordsIn } from "./shell-peeled.ts";
+import { installed, notHarmless, withoutVersion, wordsIn } from "./shell-peeled.ts";
+import { handedOn, runnerOptions } from "./shell-runner-options.ts";
 import { awkWords, sedWords } from "./shell-text-programs.ts";
 
 const interpreters = wordsIn(`
@@ -26,14 +31,15 @@ const runners = wordsIn(`
   hyperfine perf gdb lldb valgrind rr bpftrace prlimit torsocks proxychains firejail bwrap eatmydata vi vim
   nvim view ex ed emacs nano pico less more most man info sqlite3 psql mysql mongo mongosh redis-cli gcc g++
   cc c++ clang clang++ ld as apt apt-get dpkg yum dnf rpm apk pacman brew snap insmod modprobe ldconfig gh
-  glab hub aws gcloud az fish_indent m4 cpp bc dc tclsh jq yq rundll32 cmd cmd.exe wsl
+  glab hub aws gcloud az fish_indent m4 cpp bc dc tclsh jq rundll32 cmd cmd.exe wsl rvim vimdiff vim.tiny vim.basic
+  man prove choom ssh-agent logrotate latex pdflatex xelatex lualatex tex ctags etags cscope prisma alembic
 `);
 /** Each runs the program that its words name somewhere: no wildcard stands for any of them. */
 const launchers = wordsIn(`
   parallel watch script flock su runuser setpriv gosu su-exec pkexec unshare nsenter systemd-run start-stop-daemon
   run-parts at batch crontab screen tmux dtach xvfb-run dbus-run-session xterm entr inotifywait hyperfine perf gdb
   lldb valgrind rr bpftrace prlimit torsocks proxychains firejail bwrap eatmydata ssh mosh rsh docker docker-compose
-  podman nerdctl kubectl nodemon concurrently act dotenv direnv wsl cmd cmd.exe
+  podman nerdctl kubectl nodemon concurrently act dotenv direnv wsl cmd cmd.exe choom ssh-agent
 `);
 /** Each writes files that an archive, a patch or another machine names: the program itself stands in the grant. */
 const unpackers = wordsIn(`
@@ -43,34 +49,31 @@ const unpackers = wordsIn(`
 /** Each runs the package that its first operand names. */
 const packageRunners = wordsIn("npx pnpx bunx uvx pipx");
 /** Words of a runner that stand for a command, a script or a setting: a wildcard never stands for one. */
-const runnerCode =
-  /^(?:exec|x|dlx|explore|config|set|pkg|eval|run-script|--?c|--call(?:=.*)?|--script-shell.*|--node-options.*|--prefix.*|--userconfig.*|--globalconfig.*|--package(?:=.*)?|--eval(?:=.*)?|--config(?:=.*)?|[A-Za-z_]\w*=.*|-f|--file(?:=.*)?|--makefile(?:=.*)?|-toolexec.*|-exec.*|--require(?:=.*)?|-r|-o.*)$/;
-/** `jq`, `bc` and their like run no program, but read files and the environment by their text. */
-const textOnly: readonly string[] = ["jq", "yq", "bc", "dc"];
-
-/** Ordinary programs that run another program by these options. */
-const byOption: Readonly<Record<string, RegExp>> = {
-  tar: /^--(?:ch|to-c|us|rs|rm|in|ne|abs).*|^-[a-zA-Z]*[IFP].*|^[a-zA-Z]*[IFP][a-zA-Z]*$|:/,
-  bsdtar: /^--use.*|^-[a-zA-Z]*[I].*/,
-  rsync: /^-[a-zA-Z]*e.*|^--rs.*|^--(?:daemon|config|files-from|log-file).*/,
-  scp: /^-[a-zA-Z0-9]*[SoFJ].*/,
-  sort: /^--(?:comp|files0).*/,
-  split: /^--filt.*/,
-  zip: /^-[a-zA-Z]*T.*|^--unz.*/,
-  curl: /^-[a-zA-Z]*K.*|^--(?:config|unix|abstract|eng|proto|resolve|connect-to|doh|alt-svc|hsts|netrc).*/,
-  wget: /^-[a-zA-Z]*[ei].*|^--(?:exec|use-ask|config|input).*/,
-  date: /^-[a-zA-Z]*[sf].*|^--(?:set|file).*/,
+const runnerCode = /^(?:exec|x|dlx|explore|config|set|pkg|eval|run-script|[^-].*=.*)$/s;
+/** They take words of one more letter for code: a file of options, a toolchain. */
+const leading: Readonly<Record<string, RegExp>> = {
+  cargo: /^\+/,
+  gcc: /^@/,
+  cc: /^@/,
+  clang: /^@/,
+  "g++": /^@/,
+  ld: /^@/,
 };
-const versionOnly: readonly string[] = ["--version", "-v", "-V", "--help", "-h"];
-/** A program of the workspace is whatever the agent wrote there. */
-const installed = /^(?:[^/]+|\/(?:usr\/(?:local\/)?)?s?bin\/[^/]+)$/;
+/** `jq` and `bc` run no program, but read files and the environment by their text. */
+const textOnly: readonly string[] = ["jq", "bc"];
+
+/** Whatever else of their words makes a program of another machine run. */
+const remote = /:/;
+/** Of a listed program, alone, they only tell; the letter is another option to most. */
+const telling = /^--(?:version|help)$/;
+const tellingLetters = /^(?:node|nodejs|npm|yarn|pnpm|perl|ruby|php|make|gmake) -[vV]$/;
 
 export function hiddenCode(name: string, words: readonly string[]): Peeled {
   const rest = words.slice(1);
   const plain = withoutVersion(name);
   if (/^ld(?:-linux.*)?(?:\.so.*)?$/.test(name)) return { opaque: "it loads a program" };
   if (!installed.test(words[0] ?? "")) return { opaque: "it runs a program that is a file", code: [words[0] ?? ""] };
-  if (rest.length === 1 && versionOnly.includes(rest[0] ?? "")) return {};
+  if (onlyTells(name, rest)) return {};
   if (name === "find" || name === "gfind" || name === "fd") return findWords(name, words);
   if (name === "git") return gitWords(rest);
   if (name === "sed" || name === "gsed") return sedWords(rest);
@@ -80,17 +83,32 @@ export function hiddenCode(name: string, words: readonly string[]): Peeled {
   const unpacking = unpackingWords(name, words);
   if (unpacking !== null) return unpacking;
   if (interpreters.includes(plain)) return interpreted(plain, rest);
-  if (runners.includes(name) || runners.includes(plain)) {
+  if (isRunner(name) || isRunner(plain)) {
     if (textOnly.includes(plain)) return rest.length === 0 ? { opaque: "it reads a program from its input" } : {};
     return { opaque: `what ${plain} runs is not in its words`, code: codeWords(plain, rest) };
   }
   const by = optionCode(name, rest);
-  return by.length === 0 ? {} : { opaque: `"${(by[0] ?? "").slice(0, 40)}" makes it run another program`, code: by };
+  if (by.length > 0) return { opaque: notHarmless(by), code: by };
+  return Object.hasOwn(optionTable, name) || isPlainProgram(name) ? {} : { opaque: unlisted };
 }
+function onlyTells(name: string, rest: readonly string[]): boolean {
+  if (rest.length !== 1) return false;
+  if (tellingLetters.test(`${name} ${rest[0] ?? ""}`)) return true;
+  const listed = [name, withoutVersion(name)].some((one) => isRunner(one) || interpreters.includes(one));
+  return telling.test(rest[0] ?? "") && (listed || Object.hasOwn(optionTable, name) || name === "git");
+}
+/** Why a program nobody listed is opaque. A grant that names it runs it, with any words. */
+export const unlisted = "what it runs and writes is not known";
 
+/** The options of the words that the program is not known to take without harm. */
+export function oddOptions(harmless: Harmless, rest: readonly string[]): readonly string[] {
+  return readOptions(harmless, rest).odd.map((at) => rest[at] ?? "");
+}
 function optionCode(name: string, rest: readonly string[]): readonly string[] {
-  const option = Object.hasOwn(byOption, name) ? byOption[name] : undefined;
-  return option === undefined ? [] : rest.filter((word) => option.test(word));
+  const harmless = Object.hasOwn(optionTable, name) ? optionTable[name] : undefined;
+  if (harmless === undefined) return [];
+  const odd = oddOptions(harmless, rest);
+  return /tar$/.test(name) ? [...odd, ...rest.filter((word) => remote.test(word))] : odd;
 }
 
 const bringing = "it writes files that its words do not name";
@@ -117,20 +135,43 @@ function bringingWords(name: string, words: readonly string[], rest: readonly st
   return name === "wget" && !named ? words.slice(0, 1) : [];
 }
 
+function isRunner(name: string): boolean {
+  return runners.includes(name);
+}
+const none: Harmless = {};
+/** Options not known to be harmless, each with the word after it; the package that is run, and the words of it. */
 function codeWords(name: string, rest: readonly string[]): readonly string[] {
   if (launchers.includes(name)) return rest;
   const values = new Set<string>();
-  if (packageRunners.includes(name)) {
-    const first = rest.findIndex((word) => !word.startsWith("-"));
+  const first = packageRunners.includes(name) ? rest.findIndex((word) => !word.startsWith("-")) : -1;
+  if (packageRunners.includes(name))
     for (const word of rest.slice(0, first < 0 ? undefined : first + 1)) values.add(word);
-  }
-  rest.forEach((word, at) => {
-    if (!runnerCode.test(word) || (name === "make" && /^-o.*/.test(word))) return;
+  const inner = first < 0 ? name : programOf(rest[first] ?? "");
+  const words = rest.slice(first + 1);
+  const end = words.indexOf("--");
+  const own = end < 0 ? words : words.slice(0, end);
+  for (const at of readOptions(harmlessOf(inner), own).odd) {
+    const word = own[at] ?? "";
     values.add(word);
-    const next = rest[at + 1];
-    if (/^-/.test(word) && !word.includes("=") && next !== undefined) values.add(next);
-  });
+    const next = own[at + 1];
+    if (!word.includes("=") && next !== undefined) values.add(next);
+  }
+  const passed = end < 0 ? [] : words.slice(end + 1);
+  for (const word of oddOptions(inner === "make" ? none : handedOn, passed)) values.add(word);
+  const lead = Object.hasOwn(leading, inner) ? leading[inner] : undefined;
+  for (const word of words) if (runnerCode.test(word) || lead?.test(word) === true) values.add(word);
   return [...values];
+}
+function harmlessOf(name: string): Harmless {
+  for (const table of [runnerOptions, optionTable]) {
+    const found = Object.hasOwn(table, name) ? table[name] : undefined;
+    if (found !== undefined) return found;
+  }
+  return none;
+}
+/** `vitest@3`, `@scope/tool`: the name without its version. */
+function programOf(word: string): string {
+  return word.replace(/(?!^)@.*$/, "");
 }
 
 const takesCode = /^-[a-zA-Z0-9]*[ceErpmMIRf]$|^--(?:eval|print|require|import|loader|experimental-loader|env-file)$/;
@@ -151,6 +192,11 @@ function interpreted(name: string, rest: readonly string[]): Peeled {
     const value = rest[at];
     if (value !== undefined) code.push(value);
     at++;
+    // `-m pytest`: what follows is the module's, under its own name.
+    if (/^-[a-zA-Z]*m$/.test(word) && /^py/.test(name)) {
+      if (value !== undefined && isRunner(value)) code.push(...codeWords(value, rest.slice(at)));
+      break;
+    }
   }
   const file = rest[at];
   if ((file === undefined && !brings) || rest.includes("-"))

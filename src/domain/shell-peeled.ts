@@ -33,6 +33,13 @@ export function withoutVersion(name: string): string {
   return name.replace(/-?\d[\d.]*$/, "") || name;
 }
 
+/** A program of the workspace is whatever the agent wrote there. */
+export const installed = /^(?:[^/]+|\/(?:usr\/(?:local\/)?)?s?bin\/[^/]+)$/;
+
+export function notHarmless(options: readonly string[]): string {
+  return `"${(options[0] ?? "").slice(0, 40)}" is not known to be harmless`;
+}
+
 export function setsOnly(word: string): boolean {
   return /^[A-Za-z_]\w*=/.test(word);
 }
@@ -47,9 +54,17 @@ const removers = /^(?:rm|find|git|rsync|shred|unlink|rmdir)$/;
 const maxInner = 4;
 /** Where the words of a program that is not known hold a program that removes: it is judged as if it ran. */
 export function everyRemoval(words: readonly string[]): readonly (readonly string[])[] {
-  return words
-    .flatMap((word, at) => (at > 0 && removers.test(programName(word)) ? [words.slice(at)] : []))
-    .slice(0, maxInner);
+  return words.flatMap((word, at) => (at === 0 ? [] : removalFrom(words, word, at))).slice(0, maxInner);
+}
+/** The program may stand in a word of several: `-e 'rm -rf' x`, `--exec='rm -rf x'`. */
+function removalFrom(words: readonly string[], word: string, at: number): readonly (readonly string[])[] {
+  if (removers.test(programName(word))) return [words.slice(at)];
+  if (!/[\s=]/.test(word)) return [];
+  const [first = "", ...parts] = word
+    .replace(/^-[^=\s]*=/, "")
+    .trim()
+    .split(/\s+/);
+  return removers.test(programName(first)) ? [[first, ...parts, ...words.slice(at + 1)]] : [];
 }
 
 /** Names that no program reads to find code, a path or another program; any other name set changes what runs. */

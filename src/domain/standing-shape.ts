@@ -6,6 +6,7 @@ import { z } from "zod";
 import { limits } from "../limits.ts";
 import { taint } from "./message.ts";
 import { environment, grant, writtenItem } from "./plan-shape.ts";
+import { visible, visibleLine } from "./visible.ts";
 
 /** The lists of a plan's own grant, so that what no plan may say no bound can say either. */
 const { tools, paths, commands, hosts, secrets } = grant.shape;
@@ -57,11 +58,34 @@ export const standingBounds = z.strictObject({
 export type StandingBounds = z.infer<typeof standingBounds>;
 export type Amounts = z.infer<typeof amounts>;
 
+/** What nobody can have meant, asked of new ones only: stored ones stay readable. */
+const namedBounds = standingBounds.superRefine(({ who, labels, commands, environment }, context) => {
+  const wrong = (path: (string | number)[], message: string) => context.addIssue({ code: "custom", path, message });
+  for (const [at, name] of who.entries())
+    if (name.includes("*") || /^standing:/i.test(name) || visibleLine(name) !== name)
+      wrong(["who", at], "names one person as tasks show them, such as grace#abc123");
+  for (const [at, label] of labels.entries())
+    if (visibleLine(label) !== label) wrong(["labels", at], "holds a character that nobody sees");
+  for (const [path, list] of [
+    [["commands"], commands],
+    [["environment", "setup"], environment.setup],
+  ] as const)
+    for (const [at, command] of list.entries())
+      if (/^\s*\S*\*/.test(command)) wrong([...path, at], "begins with a program's own name, without *");
+});
+const seen = (text: string) => visible(text) === text;
+const unseen = { error: "holds a character that nobody sees" };
+
 /** Body of POST /api/standing-approvals. */
 export const standingInput = z.strictObject({
-  name: z.string().trim().min(1).max(120),
-  reason: z.string().trim().min(1).max(2_000),
-  bounds: standingBounds,
+  name: z
+    .string()
+    .trim()
+    .min(1)
+    .max(120)
+    .refine((name) => visibleLine(name) === name, unseen),
+  reason: z.string().trim().min(1).max(2_000).refine(seen, unseen),
+  bounds: namedBounds,
   /** The end, in ISO 8601 with a zone. */
   until: z.iso.datetime({ offset: true }),
   uses: z.int().min(1).max(limits.standing_uses),

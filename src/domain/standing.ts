@@ -6,11 +6,10 @@
 import type { Card } from "./approval-view.ts";
 import { commandContains, globContains } from "./containment.ts";
 import { personOf } from "./deciding.ts";
-import { isLiteralGlob, matchesAny } from "./glob.ts";
 import { commandGranted, shellGranted } from "./grant.ts";
 import { joinTaint, type Taint, taints } from "./message.ts";
-import { checkDefinitions, readBySetup } from "./plan-protect.ts";
 import type { Policy } from "./policy.ts";
+import { mayNameProtected } from "./protected-files.ts";
 import type { Amounts, StandingBounds } from "./standing-shape.ts";
 import type { CallerRole } from "./view.ts";
 
@@ -21,6 +20,8 @@ export interface Standing {
   readonly until_ms: number;
   readonly uses_left: number;
   readonly made_by: string;
+  /** Who else made the link of the session it was made in. */
+  readonly link_by?: string;
   /** Whether who made it may still approve: what they lent ends with their own right. */
   readonly maker_stands: boolean;
 }
@@ -98,8 +99,10 @@ function byPolicy({ standing, task, rules }: Asked): string | null {
   if (rules.two_approvers.includes("plan")) return "the policy asks for two approvers of a plan";
   if ((rules.proof.kinds.plan ?? "token") !== "token")
     return "the policy asks for a person's own session to approve a plan";
-  return rules.own_task === "forbid" && personOf(standing.made_by) === personOf(task.created_by)
-    ? `the policy lets nobody approve their own task, and ${standing.made_by} made both`
+  const { made_by, link_by = made_by } = standing;
+  const own = [made_by, link_by].find((by) => personOf(by) === personOf(task.created_by));
+  return rules.own_task === "forbid" && own !== undefined
+    ? `the policy lets nobody approve their own task, and ${own} made both`
     : null;
 }
 
@@ -127,6 +130,7 @@ function itemOutside(item: Item, allowed: StandingBounds): string | null {
   const { grants } = item;
   const no = (what: string): string => `${item.id}: ${what}`;
   if (!allowed.runners.includes(item.runner)) return no(`the runner ${item.runner} is outside`);
+  if (item.preset === "PERMISSIVE") return no("the preset PERMISSIVE is outside");
   const tool = grants.tools.find((name) => !allowed.tools.includes(name));
   if (tool !== undefined) return no(`the tool ${tool} is outside`);
   const path = grants.paths.find((glob) => !pathInside(glob, allowed.paths));
@@ -152,26 +156,9 @@ function isCheck(argv: readonly string[], check: string): boolean {
 const none = { tools: [], paths: [], commands: [], hosts: [], secrets: [] };
 
 function pathInside(glob: string, allowed: readonly string[]): boolean {
-  if (allowed.includes(glob)) return true;
-  // To name such a file is to grant more than a glob over it does, so only its own name in the bounds grants it.
-  if (isLiteralGlob(glob) && (matchesAny(checkDefinitions, glob) || readBySetup(glob) || matchesAny(guides, glob)))
-    return false;
-  return allowed.some((outer) => globContains(outer, glob));
+  // To name a protected file is to grant more than a glob over it does, so only the same entry in the bounds grants it.
+  return allowed.includes(glob) || (allowed.some((outer) => globContains(outer, glob)) && !mayNameProtected(glob));
 }
-/** What tools and agents take orders from. */
-const guides: readonly string[] = [
-  ...["AGENTS.md", "CLAUDE.md", "GEMINI.md", ".cursorrules"].flatMap((name) => [name, `**/${name}`]),
-  ...[
-    ".git/**",
-    ".githooks/**",
-    ".husky/**",
-    ".claude/**",
-    ".cursor/**",
-    ".github/**",
-    ".vscode/**",
-    ".devcontainer/**",
-  ],
-];
 
 /** Whether nothing that the glob matches may be changed. */
 function keeps(protect: readonly string[], glob: string): boolean {

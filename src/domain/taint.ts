@@ -82,7 +82,10 @@ function inList(names: readonly string[]): string {
   return names.slice(0, 5).join(", ").slice(0, 120);
 }
 
-/** A secret that a run could carry out: one the item was granted, or the content of a private repository. */
+/**
+ * A secret that a run could carry out: one the item was granted, or the content of a private repository. Nothing knows
+ * today whether a repository is private, so callers say it is not.
+ */
 export function holdsSecret(allow: Pick<Grant, "secrets">, repo: { readonly is_private: boolean }): boolean {
   return allow.secrets.length > 0 || repo.is_private;
 }

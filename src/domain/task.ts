@@ -16,6 +16,8 @@ export function isFinal(status: TaskStatus): boolean {
 export interface TaskFacts {
   readonly status: TaskStatus;
   readonly routed: boolean;
+  /** Whether a question of the planner's is open. */
+  readonly researching?: boolean;
   readonly plan: "none" | "in_review" | "approved";
   readonly items: readonly {
     readonly outcome: "open" | "done" | "failed" | "blocked";
@@ -49,6 +51,7 @@ export function phaseOf(task: TaskFacts): Phase {
   if (task.status === "done") return "complete";
   if (isFinal(task.status)) return "error";
   if (task.plan === "in_review") return "planning";
+  if (task.plan === "none" && task.researching === true) return "context_gathering";
   if (task.plan === "none") return task.routed ? "spec_creation" : "discovery";
   // What has failed for good, and what waits for it, is no open work: its siblings show where the task is.
   const alive = task.items.filter((item) => item.outcome === "open" || item.outcome === "done").map(phaseOfItem);

@@ -3,9 +3,11 @@
  * and the scope's objects build. Times are ISO 8601 in UTC; sizes are bytes; durations milliseconds.
  */
 import { z } from "zod";
+import { rungStates, rungs } from "./attempt.ts";
 import { checkView, patchFile, verdicts } from "./evidence.ts";
 import { errorCode } from "./message.ts";
 import { nameProblem } from "./person-name.ts";
+import { recovery } from "./stuck.ts";
 import { unknownEffect } from "./unknown.ts";
 
 export const callerRoles = ["viewer", "submitter", "approver", "admin"] as const;
@@ -94,6 +96,8 @@ export const attemptView = z.strictObject({
   ended_at: z.string().nullable(),
   patch: z.strictObject({ files: z.array(patchFile), bytes: z.number().int() }).nullable(),
   verifications: z.array(verificationView),
+  /** What its loop did about being stuck, in order; absent when it did nothing. */
+  recoveries: z.array(recovery).exactOptional(),
 });
 export const itemView = z.strictObject({
   id: z.string(),
@@ -106,6 +110,59 @@ export const itemView = z.strictObject({
   attempts_used: z.number().int(),
   max_attempts: z.number().int(),
 });
+/** Tokens and money of a task's model calls. `usd` is null while nobody knows the price of one of them. */
+export const spentView = z.strictObject({
+  calls: z.number().int(),
+  input_tokens: z.number().int(),
+  output_tokens: z.number().int(),
+  usd: z.number().nullable(),
+  unknown_price: z.boolean(),
+  /** A part of it was counted from the texts, or is the most that a lost call may have cost. */
+  estimated: z.boolean(),
+  remaining_tokens: z.number(),
+  remaining_usd: z.number().nullable(),
+});
+/** A rung of an item's ladder: taken after what, why, and how it ended if somebody was asked. */
+export const rungView = z.strictObject({
+  work_item_id: z.string(),
+  attempt_number: z.number().int(),
+  from: z.enum(rungs),
+  to: z.enum(rungs),
+  why: z.string(),
+  skipped: z.array(z.string()),
+  state: z.enum(rungStates),
+  at: z.string(),
+  detail: z.string().nullable(),
+});
+/** Questions of the task's planner, by what became of them. */
+export const researchCounts = z.strictObject({
+  open: z.number().int(),
+  answered: z.number().int(),
+  timed_out: z.number().int(),
+  cancelled: z.number().int(),
+});
+/** One call of a model: who made it, with which version of which prompt, and what it cost. */
+export const thoughtView = z.strictObject({
+  id: z.string(),
+  role: z.enum(["proxy", "planner", "executor"]),
+  agent: z.string(),
+  attempt_id: z.string().nullable(),
+  /** `attempt`, or what the planner's part paid for. */
+  why: z.string(),
+  prompt: z.string(),
+  model: z.string().nullable(),
+  state: z.enum(["open", "charged", "estimated"]),
+  input_tokens: z.number().int().nullable(),
+  output_tokens: z.number().int().nullable(),
+  cached_tokens: z.number().int().nullable(),
+  estimated: z.boolean(),
+  /** Null: not charged yet, or the price is unknown. */
+  usd: z.number().nullable(),
+  failure: z.string().nullable(),
+  at: z.string(),
+  ended_at: z.string().nullable(),
+});
+export type ThoughtView = z.infer<typeof thoughtView>;
 export const phaseView = z.strictObject({
   phase: z.enum(phases),
   outcome: z.enum(["open", "completed", "failed"]),
@@ -159,6 +216,11 @@ export const taskView = taskSummary.extend({
   pending_approvals: z.array(z.string()),
   /** What gates remarked on it without holding anything up; absent when they did not. */
   gate_notes: z.array(gateNote).exactOptional(),
+  /** Answers that were kept from before these were counted have none. */
+  spent: spentView.exactOptional(),
+  rungs: z.array(rungView).exactOptional(),
+  /** Absent when nothing was asked. */
+  research: researchCounts.exactOptional(),
 });
 export type TaskView = z.infer<typeof taskView>;
 

@@ -8,6 +8,7 @@ import { approvals } from "./approvals.ts";
 import { wholeAudit } from "./audit.ts";
 import { live } from "./events.ts";
 import { apiHeaders, keyHeaders, pageHeaders, under } from "./headers.ts";
+import { memory } from "./memory.ts";
 import { measurements } from "./metrics.ts";
 import { document, json, problems, securitySchemes } from "./openapi.ts";
 import { policies } from "./policy.ts";
@@ -24,7 +25,12 @@ import { team } from "./team.ts";
 import { tokens } from "./tokens.ts";
 import { whenInvalid } from "./validation.ts";
 
-const feature = z.strictObject({ name: z.string(), ok: z.boolean(), detail: z.string() });
+const feature = z.strictObject({
+  name: z.string(),
+  ok: z.boolean(),
+  detail: z.string(),
+  optional: z.boolean().exactOptional(),
+});
 const health = createRoute({
   method: "get",
   path: "/healthz",
@@ -79,6 +85,7 @@ export function createApp(ports: DoorPorts) {
     .route("/", approvals)
     .route("/", tokens)
     .route("/", standing)
+    .route("/", memory)
     .route("/", team)
     .route("/", queues)
     .route("/", policies)
@@ -91,7 +98,10 @@ export function createApp(ports: DoorPorts) {
     .openapi(health, async (c) => {
       const features = await ask(ports);
       return c.json(
-        { status: features.every(({ ok }) => ok) ? ("ok" as const) : ("degraded" as const), features },
+        {
+          status: features.every(({ ok, optional }) => ok || optional) ? ("ok" as const) : ("degraded" as const),
+          features,
+        },
         200,
       );
     })

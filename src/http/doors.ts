@@ -4,6 +4,7 @@
  */
 import type { z } from "zod";
 import type { ApprovalView, Decision } from "../domain/approval-view.ts";
+import type { MemoryKind, MemoryView } from "../domain/memory.ts";
 import type { Figures } from "../domain/metrics.ts";
 import type { RecordedCall } from "../domain/policy-change.ts";
 import type { PolicyChanged, PolicyVersion, PolicyView } from "../domain/policy-shapes.ts";
@@ -21,6 +22,7 @@ import type {
   TaskInput,
   TaskSummary,
   TaskView,
+  ThoughtView,
   tokenView,
 } from "../domain/view.ts";
 
@@ -30,6 +32,13 @@ export type TokenView = z.infer<typeof tokenView>;
 export interface PageQuery {
   readonly limit: number;
   readonly cursor: string | null;
+}
+/** Any of the words; without words newest first. */
+export interface MemoryQuery {
+  readonly query: string;
+  readonly kind: MemoryKind | null;
+  readonly limit: number;
+  readonly offset: number;
 }
 /** `Idempotency-Key` with the SHA-256 of the canonical body. */
 export interface Idempotency {
@@ -91,6 +100,7 @@ export interface RuntimeDoor {
   ): Promise<Result<Created<TaskView>>>;
   tasks(caller: Caller, query: PageQuery & { status: string | null }): Promise<Result<Page<TaskSummary>>>;
   task(caller: Caller, task_id: string): Promise<Result<TaskView>>;
+  thoughts(caller: Caller, task_id: string, query: PageQuery): Promise<Result<Page<ThoughtView>>>;
   taskEvents(caller: Caller, task_id: string, query: PageQuery): Promise<Result<Page<EventView>>>;
   /** R2 keys of the task's patches, newest attempt of each item last. */
   patchKeys(caller: Caller, task_id: string): Promise<Result<{ attempt_id: string; key: string; bytes: number }[]>>;
@@ -114,6 +124,10 @@ export interface RuntimeDoor {
   ): Promise<Result<Created<StandingView>>>;
   /** Ends it, and stops what it spoke for and is not done. Again, it answers as it stands. */
   revokeStandingApproval(caller: Caller, id: string, reason: string): Promise<Result<StandingView>>;
+
+  memories(caller: Caller, asked: MemoryQuery): Promise<Result<Page<MemoryView>>>;
+  /** Wipes its words. Again, it answers as it stands. */
+  forgetMemory(caller: Caller, id: string, reason: string): Promise<Result<MemoryView>>;
 
   repos(caller: Caller): Promise<Result<RepoView[]>>;
   addRepo(caller: Caller, repo: { url: string; default_ref: string }): Promise<Result<RepoView>>;

@@ -5,6 +5,7 @@
 import { type RouteConfig, z } from "@hono/zod-openapi";
 import type { MiddlewareHandler } from "hono";
 import * as approval from "../domain/approval-view.ts";
+import * as memory from "../domain/memory.ts";
 import * as policy from "../domain/policy-shapes.ts";
 import * as queues from "../domain/queue-shapes.ts";
 import * as record from "../domain/record-view.ts";
@@ -25,6 +26,7 @@ export const shapes = {
   taskInput: named("TaskInput", view.taskInput),
   task: named("Task", view.taskView),
   taskPage: named("TaskPage", view.page(view.taskSummary)),
+  thoughtPage: named("ModelCallPage", view.page(view.thoughtView)),
   approval: named("Approval", approval.approvalView),
   approvalPage: named("ApprovalPage", view.page(approval.approvalView)),
   approveInput: named("ApproveInput", approval.approveInput),
@@ -34,6 +36,9 @@ export const shapes = {
   standingPage: named("StandingApprovalPage", view.page(standing.standingView)),
   standingInput: named("StandingApprovalInput", standing.standingInput),
   standingRevocation: named("StandingApprovalRevocation", standing.standingRevocation),
+  memory: named("Memory", memory.memoryView),
+  memoryPage: named("MemoryPage", view.page(memory.memoryView)),
+  memoryForgetting: named("MemoryForgetting", memory.memoryForgetting),
   agent: named("Agent", view.agentView),
   queue: named("Queue", queues.queueView),
   queueDetail: named("QueueDetail", queues.queueDetail),

@@ -4,6 +4,7 @@
  */
 import { createRoute, OpenAPIHono, z } from "@hono/zod-openapi";
 import { hashOf } from "../domain/canonical.ts";
+import { keyTwice } from "../domain/json-twice.ts";
 import type { JsonValue } from "../domain/message.ts";
 import { type Policy, policySchema, type Resolution, resolve } from "../domain/policy.ts";
 import type { CallContext } from "../domain/policy-call.ts";
@@ -83,6 +84,7 @@ export const policies = new OpenAPIHono<DoorEnv>({ defaultHook: whenInvalid })
   .openapi(change, async (c) => {
     const seen = seenIn(c.req.valid("header")["if-match"]);
     const { policy, reason } = c.req.valid("json");
+    onceEach(await c.req.text());
     const asked = { policy: readable(policy), reason: reason || null, seen };
     const made = take(await c.var.runtime.changePolicy(c.var.caller, asked));
     return c.json(made, 200, { etag: etagOf(made.policy_hash) });
@@ -128,6 +130,16 @@ function seenIn(header: string | undefined): string[] {
   if (strong.length === 0)
     throw new Refused("precondition_failed", "A weak ETag matches nothing here: send it without the W/ before it.");
   return strong;
+}
+
+/** A parser keeps the last of two settings of one name without a word. */
+function onceEach(body: string): void {
+  const key = keyTwice(body);
+  if (key !== null)
+    throw new Refused(
+      "bad_request",
+      `The key ${JSON.stringify(key.slice(0, 80))} stands twice: leave one out. Nothing was changed.`,
+    );
 }
 
 /** The policy in the body, or every problem of it by its place. */

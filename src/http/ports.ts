@@ -47,6 +47,8 @@ export interface Feature {
   readonly name: string;
   readonly ok: boolean;
   readonly detail: string;
+  /** Nobody asked for it: without it the service is as healthy. */
+  readonly optional?: boolean;
 }
 
 export interface PublicKey {
@@ -81,6 +83,8 @@ export interface DoorPorts {
   readonly adminTokenHash: string;
   /** The sandbox host is this machine: paths are repositories, and an admin's first task registers one. */
   readonly localHost: boolean;
+  /** A model is configured for executors, so an item may have the runner `loop`. */
+  readonly executorMind: boolean;
   /** The public parts of the signing keys, as JWKs; none when the deployment has no keys. */
   readonly publicKeys: readonly PublicKey[];
   features(): Promise<readonly Feature[]>;

@@ -43,6 +43,7 @@ export function statusOf(code: ProblemCode): ContentfulStatusCode {
     case "dead_letter_not_found":
     case "attempt_not_found":
     case "standing_approval_not_found":
+    case "memory_not_found":
       return 404;
     case "method_not_allowed":
       return 405;

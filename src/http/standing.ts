@@ -4,11 +4,12 @@
  */
 import { createRoute, OpenAPIHono, z } from "@hono/zod-openapi";
 import { hashOf } from "../domain/canonical.ts";
+import { keyTwice } from "../domain/json-twice.ts";
 import { repoUrl } from "../domain/repo.ts";
 import type { Idempotency } from "./doors.ts";
 import { asks, body, id, json, pageOf, pageQuery, problems, sends, shapes } from "./openapi.ts";
 import type { DoorEnv } from "./ports.ts";
-import { take } from "./problem.ts";
+import { Refused, take } from "./problem.ts";
 import { whenInvalid } from "./validation.ts";
 
 const list = createRoute({
@@ -78,6 +79,9 @@ export const standing = new OpenAPIHono<DoorEnv>({ defaultHook: whenInvalid })
   )
   .openapi(create, async (c) => {
     const input = c.req.valid("json");
+    const twice = keyTwice(await c.req.text());
+    if (twice !== null)
+      throw new Refused("bad_request", `The key ${JSON.stringify(twice.slice(0, 80))} stands twice: leave one out.`);
     const key = c.req.valid("header")["idempotency-key"];
     const idempotency: Idempotency | null =
       key === undefined ? null : { route: "POST /api/standing-approvals", key, body_hash: hashOf(input) };

@@ -71,6 +71,15 @@ const events = createRoute({
   request: { params: id, query: pageQuery },
   responses: { 200: json("A page of events", shapes.eventPage), ...problems(400, 401, 404, 500, 503) },
 });
+const thoughts = createRoute({
+  method: "get",
+  path: "/api/tasks/{id}/thoughts",
+  summary: "List a task's model calls, oldest first",
+  description: "What each cost, which model answered, and which version of which prompt it was made with.",
+  ...asks("viewer", "tasks"),
+  request: { params: id, query: pageQuery },
+  responses: { 200: json("A page of model calls", shapes.thoughtPage), ...problems(400, 401, 404, 500, 503) },
+});
 const patch = createRoute({
   method: "get",
   path: "/api/tasks/{id}/patch",
@@ -137,6 +146,10 @@ export const tasks = new OpenAPIHono<DoorEnv>({ defaultHook: whenInvalid })
     const found = await c.var.runtime.taskEvents(c.var.caller, c.req.valid("param").id, pageOf(c.req.valid("query")));
     return c.json(take(found), 200);
   })
+  .openapi(thoughts, async (c) => {
+    const found = await c.var.runtime.thoughts(c.var.caller, c.req.valid("param").id, pageOf(c.req.valid("query")));
+    return c.json(take(found), 200);
+  })
   .openapi(patch, async (c) => {
     const bytes = await patchOf(c, c.req.valid("param").id, c.req.valid("query").attempt ?? null);
     return c.body(bytes, 200, { "content-type": "text/x-diff; charset=utf-8" });
@@ -159,7 +172,7 @@ export const tasks = new OpenAPIHono<DoorEnv>({ defaultHook: whenInvalid })
 /** The task as the runtime takes it, once its plan reads well and its repository answers. */
 async function checkTask(c: Context<CallerEnv>, input: TaskInput): Promise<TaskInput & { register_repo: boolean }> {
   const { ports, runtime, caller } = c.var;
-  if (input.plan !== undefined) demandPlan(input.plan);
+  if (input.plan !== undefined) demandPlan(input.plan, ports.executorMind);
   const url = take(repoUrl(input.repo.url, ports.localHost));
   const badRef = refProblem(input.repo.ref);
   if (badRef !== null) throw new Refused("ref_not_found", badRef);
@@ -178,9 +191,9 @@ async function checkTask(c: Context<CallerEnv>, input: TaskInput): Promise<TaskI
   return { ...input, repo: { url, ref: input.repo.ref }, register_repo: register };
 }
 
-function demandPlan(markdown: string): void {
+function demandPlan(markdown: string, executorMind: boolean): void {
   const parsed = parsePlan(markdown);
-  const problems = parsed.ok ? runnerProblems(markdown, parsed.plan) : parsed.problems;
+  const problems = parsed.ok ? runnerProblems(markdown, parsed.plan, executorMind) : parsed.problems;
   const [first] = problems;
   if (parsed.ok && first === undefined) return;
   const where = first === undefined ? "" : ` Line ${first.line}: ${first.message}`;

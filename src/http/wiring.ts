@@ -28,9 +28,10 @@ export function doorPorts(bindings: Bindings): DoorPorts {
     scopeMacKey: world.scopeMacKey ?? crypto.getRandomValues(new Uint8Array(32)),
     adminTokenHash: world.adminToken === null ? "" : sha256Hex(world.adminToken),
     localHost: world.localHost,
+    executorMind: world.models.configured("executor").length > 0,
     publicKeys: world.signer?.jwks().keys ?? [],
     features: async () => [
-      ...world.missing.map(({ name, detail }) => ({ name, ok: false, detail })),
+      ...world.missing.map((lack) => ({ ...lack, ok: false })),
       await sandboxHealth(bindings),
       await recordsHealth(bindings),
     ],

@@ -1,60 +1,120 @@
 import { describe, expect, it } from "vitest";
-import type { AttemptRef, Bus, ToolCall } from "../../src/agents/bus.ts";
-import { approvalRequired, filtered, prepared, skillTools, type Tool, toolsFor } from "../../src/agents/tools/chain.ts";
+import type { AttemptRef, ToolCall } from "../../src/agents/bus.ts";
+import {
+  approvalRequired,
+  filtered,
+  ownTools,
+  prepared,
+  researchTools,
+  skillTools,
+  stepTools,
+  toolsFor,
+} from "../../src/agents/tools/chain.ts";
+import { attemptGuard, useGuard } from "../../src/agents/tools/guard.ts";
+import { readingTools } from "../../src/domain/policy-call.ts";
+import { presets } from "../../src/domain/presets.ts";
 import { limits } from "../../src/limits.ts";
+import { TameBus, TameMinds } from "../fakes/world.ts";
 
 const ref: AttemptRef = { attempt_id: "p.a.1", entry: 0, lease_id: "l", epoch: 1, agent: "crew-1" };
-const look: Tool = { name: "file_read", reads_only: true, spec: () => ({ argv: ["cat"], timeout_ms: 5 }) };
+const all = skillTools(ownTools({ searches_web: true }), ["release"]);
+const research = { mode: "research", preset: "READONLY", only: null } as const;
+const execution = { mode: "execution", preset: "DEFAULT", only: null } as const;
 
-function recorded() {
-  const asked: string[] = [];
-  const bus: Bus = {
-    begin: async () => ({ answer: "go" }),
-    authorize: async (_ref, call) => {
-      asked.push(call.arguments);
-      return { answer: "run" };
-    },
-    settle: async () => undefined,
-    lookedUp: async () => undefined,
-    mayPublish: async () => true,
-    heartbeat: async () => true,
-  };
-  return { asked, bus };
-}
 function call(tool: string, args: unknown): ToolCall {
   return { call_id: "c", step: 0, tool, arguments: JSON.stringify(args), tree: null };
 }
 
 describe("the chain of a tool call", () => {
   it("[CHAIN-1] research holds no tool that changes anything; execution holds them all", () => {
-    const tools = new Map([...skillTools(), [look.name, look] as const]);
-    expect([...filtered(tools, "research").keys()]).toEqual(["file_read"]);
-    expect([...filtered(tools, "execution").keys()]).toEqual(["shell_execute", "file_read"]);
+    const held = filtered(all, research);
+    expect([...held.keys()].sort()).toEqual([...researchTools].sort());
+    expect([...held.values()].every((tool) => tool.reads_only && readingTools.includes(tool.name))).toBe(true);
+    expect([...filtered(all, execution).keys()]).toEqual([...all.keys()]);
+    expect([...filtered(stepTools(), { ...execution, mode: "research" }).keys()]).toEqual([]);
   });
-  it("[CHAIN-2] no call may outlast its attempt", () => {
+  it("[CHAIN-2] no call may outlast its attempt", async () => {
     const timeout = (minutes: number) =>
-      prepared(skillTools(), { minutes }).get("shell_execute")?.spec({ command: "x" })?.timeout_ms;
+      prepared(stepTools(), { minutes }).get("shell_execute")?.spec({ command: "x" })?.timeout_ms;
     expect([timeout(1), timeout(60)]).toEqual([60_000, limits.step_timeout_ms]);
+    const edit = prepared(all, { minutes: 1 }).get("file_edit");
+    if (edit?.does !== "prepared") throw new Error("an edit is prepared");
+    const hands = {
+      read: async () => new TextEncoder().encode("one"),
+      list: async () => [],
+      recall: async () => [],
+      search: null,
+    };
+    const made = await edit.prepare({ path: "a", old_text: "one", new_text: "two" }, hands);
+    expect(made).toMatchObject({ spec: { timeout_ms: 60_000, stdin: "two" } });
   });
   it("[CHAIN-3] what runs is made from the very arguments that were authorized", async () => {
-    const { asked, bus } = recorded();
+    const bus = new TameBus();
     const tools = toolsFor({ minutes: 30 }, "execution", bus, ref);
-    const shell = call("shell_execute", { command: "npm test" });
+    const shell = { ...call("shell_execute", { command: "npm test" }), step: 3, tree: "t" };
     expect(await tools.authorize(shell)).toEqual({ answer: "run" });
-    expect(asked).toEqual([shell.arguments]);
+    expect(bus.asked).toEqual([{ ref, call: shell }]);
     expect(tools.spec(shell)?.argv.at(-1)).toBe("npm test");
   });
   it("[CHAIN-4] a tool that is not at hand, and arguments that are not its own, are refused without asking anybody", async () => {
-    const { asked, bus } = recorded();
-    const research = toolsFor({ minutes: 30 }, "research", bus, ref);
-    expect(await research.authorize(call("shell_execute", { command: "x" }))).toMatchObject({
+    const bus = new TameBus();
+    const none = toolsFor({ minutes: 30 }, "research", bus, ref);
+    const refused = { answer: "refused", error_code: "gate_blocked", scope: "call" };
+    expect(await none.authorize(call("shell_execute", { command: "x" }))).toMatchObject(refused);
+    const tools = approvalRequired(stepTools(), attemptGuard(bus, ref));
+    for (const odd of [{}, { command: 1 }, { command: "x", cwd: "/" }, { command: "x", also: 1 }, [], null])
+      expect(await tools.authorize(call("shell_execute", odd))).toMatchObject(refused);
+    expect(tools.spec(call("rm", {}))).toBeNull();
+    expect(bus.asked).toEqual([]);
+  });
+  it("[CHAIN-5] a skill's scripts can be run only where the order names the skill, and only those beside it", () => {
+    expect(skillTools(stepTools(), []).has("skill_execute")).toBe(false);
+    expect(skillTools(stepTools(), ["../x", ""]).has("skill_execute")).toBe(false);
+    const tool = skillTools(stepTools(), ["release", "../x"]).get("skill_execute");
+    const argv = (args: unknown) => tool?.spec(args)?.argv ?? null;
+    expect(argv({ skill: "release", script: "make.sh", args: ["-x", "a b"] })).toEqual([
+      "bash",
+      "./.countersign/skills/release/make.sh",
+      "-x",
+      "a b",
+    ]);
+    expect(argv({ skill: "release", script: "make" })?.[0]).toBe("./.countersign/skills/release/make");
+    for (const script of ["../make.sh", "a/b.sh", "", ".x", "-c"])
+      expect(argv({ skill: "release", script })).toBeNull();
+    expect(argv({ skill: "other", script: "make.sh" })).toBeNull();
+    expect(argv({ skill: "../x", script: "make.sh" })).toBeNull();
+  });
+  it("[CHAIN-6] research has what its request lets it use of its own list, and nothing besides, under any preset", () => {
+    for (const preset of presets) {
+      const only = (names: readonly string[]) => [...filtered(all, { mode: "research", preset, only: names }).keys()];
+      expect(only(["file_read", "file_write", "shell_execute", "git_log", "toString"])).toEqual(["file_read"]);
+      expect(only([])).toEqual([]);
+    }
+  });
+  it("[CHAIN-6] each call of research is a use that the runtime allows or refuses", async () => {
+    const minds = new TameMinds();
+    const guard = useGuard(minds, { task_id: "t", run_id: "r", agent: "crew-1", tools_allowed: ["file_read"] });
+    expect([guard.mode, guard.only]).toEqual(["research", ["file_read"]]);
+    const tools = approvalRequired(filtered(all, research), guard);
+    const read = call("file_read", { path: "a" });
+    expect(await tools.authorize(read)).toEqual({ answer: "run" });
+    const run = { task_id: "t", run_id: "r", agent: "crew-1" };
+    expect(minds.used).toEqual([{ ...run, call_id: "c", tool: "file_read", arguments: read.arguments }]);
+    minds.using = () => ({ answer: "refused", rule: "tool:file_read", reason: "the policy denies file_read" });
+    expect(await tools.authorize(read)).toEqual({
       answer: "refused",
       error_code: "gate_blocked",
+      reason: "tool:file_read: the policy denies file_read",
+      scope: "call",
     });
-    const tools = approvalRequired(skillTools(), bus, ref);
-    for (const odd of [{}, { command: 1 }, { command: "x", cwd: "/" }, [], null])
-      expect(await tools.authorize(call("shell_execute", odd))).toMatchObject({ answer: "refused" });
-    expect(tools.spec(call("rm", {}))).toBeNull();
-    expect(asked).toEqual([]);
+  });
+  it("[CHAIN-7] under READONLY nothing that changes anything is offered, under any other preset everything is", () => {
+    const under = (preset: (typeof presets)[number]) => [...filtered(all, { ...execution, preset }).values()];
+    expect(
+      under("READONLY")
+        .map((tool) => tool.name)
+        .sort(),
+    ).toEqual([...all.keys()].filter((name) => readingTools.includes(name)).sort());
+    for (const preset of ["DEFAULT", "STRICT", "PERMISSIVE"] as const) expect(under(preset).length).toBe(all.size);
   });
 });

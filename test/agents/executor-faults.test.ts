@@ -157,7 +157,7 @@ describe("an attempt that is ended", () => {
 describe("a runner that is not here", () => {
   it("[EXE-21] fails for good before anything is made, and never looks done", async () => {
     const w = world();
-    const { message, result } = attemptResult((await run(w, { runner: "loop", steps: [] })).out);
+    const { message, result } = attemptResult((await run(w, { runner: "cli:claude", steps: [] })).out);
     expect(result).toMatchObject({ end: "finished", success: false, patch: null });
     expect(message).toMatchObject({ error_code: "tool_failure", retryable: false });
     expect(begunIn(w)).toEqual([]);

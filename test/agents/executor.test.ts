@@ -171,11 +171,11 @@ describe("what the runtime answers", () => {
   });
   it("[EXE-11] refused: the attempt ends with that error for good, and nothing has run", async () => {
     for (const error_code of ["gate_blocked", "approval_denied", "budget_exceeded"] as const)
-      for (const where of ["begin", "call"]) {
+      for (const where of ["begin", "call", "attempt"] as const) {
         const w = world();
         const refused = { answer: "refused", error_code, reason: `no: ${error_code}` } as const;
         if (where === "begin") w.bus.beginning = () => refused;
-        else w.bus.authorizing = () => refused;
+        else w.bus.authorizing = () => ({ ...refused, scope: where });
         const { message, result } = attemptResult((await run(w)).out);
         expect(message).toMatchObject({ error_code, retryable: false, content: `no: ${error_code}` });
         expect(result).toMatchObject({ end: "finished", success: false, patch: null });

@@ -88,6 +88,22 @@ describe("after a step", () => {
     expect(run.attempts(id)).toMatchObject([{ state: "failed", error_code: "gate_blocked" }]);
     expect(run.rows.verifications.ofTask(id)).toEqual([]);
   });
+  it.each([
+    ["the production database is gone", true],
+    ["production\u{0}database", true],
+    ["production\u{1b}[0mdatabase", true],
+    [`${"x ".repeat(10_000)}production\u{200b}database`, true],
+    [`${"x".repeat(40 * 1024)} production database`, false],
+    ["production data", false],
+  ])("[GATE-48] a gate after a step reads what the step printed (%#), within its bound", async (printed, blocks) => {
+    const run = openRuntime();
+    run.gates(said("block", "production database"));
+    await run.going(steps);
+    const held = await run.begun();
+    await held.authorize(1);
+    await held.settle(1, 0, printed);
+    expect((await held.authorize(2)).answer).toBe(blocks ? "refused" : "run");
+  });
   it("[GATE-12] what is denied stays denied, and a remark only remarks", async () => {
     const run = openRuntime();
     run.gates(asks, said("annotate", "echo two"));

@@ -9,6 +9,7 @@ import { inbox, openStores } from "../../durable-objects/agent/stores.ts";
 import { Mailroom } from "../../durable-objects/runtime/mailroom.ts";
 import { Scope } from "../../durable-objects/runtime/scope.ts";
 import type { Signatures } from "../../durable-objects/runtime/signatures.ts";
+import type { Outgoing, Role } from "../../src/agents/step.ts";
 import { testMessage, testScope } from "../fakes/messages.ts";
 import { nodeSql } from "../fakes/node-sql.ts";
 
@@ -16,11 +17,21 @@ import { nodeSql } from "../fakes/node-sql.ts";
 function working() {
   const sql = nodeSql();
   const stores = openStores(sql);
-  // The proxy asks nobody anything: a call would be an error here.
+  // This role asks nobody anything: a call would be an error here.
   const remotes = { ports: () => ({}) } as unknown as AgentRemotes;
   const records = new AgentRecords(stores);
   const shown = { show: async () => undefined } as unknown as Shown;
-  const steps = new Steps(stores, { records, remotes, shared: new SharedWork(stores, remotes), shown });
+  const answer: Outgoing = {
+    ...{ message_kind: "plan_request", recipient: "planner", content: "a wish" },
+    payload: { repo: "file:///r", ref: "HEAD" },
+  };
+  const role: Role<unknown> = {
+    open: () => null,
+    parse: (stored) => stored,
+    step: async (state) => ({ kind: "end", state, out: [answer] }),
+  };
+  const shared = new SharedWork(stores, remotes);
+  const steps = new Steps(stores, { records, remotes, shared, shown, roleOf: () => role });
   stores.self.start({ scope: testScope, name: "proxy" }, Date.now());
   const message = testMessage(1, { task_id: "task-1", payload: {} });
   stores.queue.enqueue(inbox, message, {}, Date.now());
@@ -32,7 +43,7 @@ function working() {
     return lease;
   };
   const lapse = () => sql.run("UPDATE queue_rows SET expires_at = 1");
-  return { stores, steps, message, take, lapse, drive: () => steps.drive(message.message_id, Date.now() + 20) };
+  return { stores, steps, message, take, lapse, drive: (ms = 20) => steps.drive(message.message_id, Date.now() + ms) };
 }
 
 describe("a lease that lapsed under its holder", () => {
@@ -46,7 +57,7 @@ describe("a lease that lapsed under its holder", () => {
 
     stores.queue.expire(Date.now());
     take();
-    expect(await drive()).toBe(true);
+    expect(await drive(10_000)).toBe(true);
     expect(stores.outbox.waiting()).toBe(1);
     expect(stores.runs.count()).toBe(0);
     expect(stores.queue.hasProcessed(inbox, message.message_id)).toBe(true);
@@ -57,7 +68,7 @@ describe("a lease that lapsed under its holder", () => {
     const { stores, take, drive } = working();
     const lease = take();
     stores.queue.deadLetter(lease, "given up", Date.now());
-    expect(await drive()).toBe(true);
+    expect(await drive(10_000)).toBe(true);
     expect(stores.outbox.waiting()).toBe(0);
     expect(stores.runs.count()).toBe(0);
   });
@@ -81,7 +92,7 @@ describe("a lease that lapsed under its holder", () => {
       task_id: "task-1",
       sender: "planner",
       recipient: "runtime_queue",
-      payload: {},
+      payload: { consult_id: "nobody-asked" },
     });
     const taken = () => scope.stores.audit.after(0, 100).filter((row) => row.decision === "ignored").length;
 

@@ -8,6 +8,7 @@ import { planResult } from "../../src/domain/payloads.ts";
 import { unreachable } from "../fakes/attempts.ts";
 import { testMessage } from "../fakes/messages.ts";
 import { only, type Sample, sample, source, stamped } from "../fakes/orders.ts";
+import { consultMessage, replanMessage } from "../fakes/planning.ts";
 import { type Driving, drive, runContext } from "../fakes/world.ts";
 
 const markdown = `---
@@ -38,6 +39,11 @@ const request = (fields: Partial<MessageInput> = {}) =>
 const run = (w: Sample, message: Message, driving: Driving = {}) =>
   drive(planner, runContext(message, { agent: "planner", lease: null }), w.ports, driving);
 const answer = async (w: Sample, message: Message) => stamped(only((await run(w, message)).out), "planner");
+const mindless = () => {
+  const w = sample();
+  w.models.names = [];
+  return w;
+};
 
 describe("a plan that was supplied", () => {
   it("[PLR-1] passes through unchanged, with the commit its reference names now", async () => {
@@ -110,19 +116,11 @@ describe("a plan that was supplied", () => {
 
 describe("without a model", () => {
   it("[PLR-4] a wish without a plan, a consultation and a new plan are answered at once with what to configure", async () => {
-    const w = sample();
+    const w = mindless();
     const asked = [
       [request({ plan_markdown: null }), "plan_result", "proxy"],
-      [
-        testMessage(2, { message_kind: "consult_planner", sender: "runtime", recipient: "planner" }),
-        "planner_guidance",
-        "runtime_queue",
-      ],
-      [
-        testMessage(3, { message_kind: "replan_request", sender: "runtime", recipient: "planner" }),
-        "plan_result",
-        "proxy",
-      ],
+      [consultMessage(), "planner_guidance", "runtime_queue"],
+      [replanMessage(markdown, w.main), "plan_result", "proxy"],
     ] as const;
     for (const [message, message_kind, recipient] of asked)
       expect(await answer(w, message)).toMatchObject({
@@ -135,7 +133,7 @@ describe("without a model", () => {
     expect(w.asked).toEqual([]);
   });
   it("[PLR-5] everything else is taken and leaves nothing behind", async () => {
-    const spoken = ["plan_request", "consult_planner", "replan_request"];
+    const spoken = ["plan_request", "consult_planner", "replan_request", "research_result"];
     for (const message_kind of messageKinds.filter((kind) => !spoken.includes(kind))) {
       const w = sample();
       expect((await run(w, { ...testMessage(1), message_kind })).out, message_kind).toEqual([]);

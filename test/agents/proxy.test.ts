@@ -9,6 +9,7 @@ import { drive, runContext } from "../fakes/world.ts";
 /** What the proxy sends, each as the message it becomes; and that it touched nothing else. */
 async function answers(message: Message) {
   const w = sample();
+  w.models.names = [];
   const { out } = await drive(proxy, runContext(message, { agent: "proxy", lease: null }), w.ports, { dies: true });
   expect(w.asked).toEqual([]);
   expect(w.bus.asked).toEqual([]);
@@ -41,7 +42,7 @@ describe("what a person asks", () => {
     const sent = only(await answers(testMessage(1)));
     expect(sent).toMatchObject({ message_kind: "agent_message", recipient: "runtime_queue", content: noModel });
     expect(words.parse(sent.payload)).toEqual({ route: "direct", ends_task: true, version: null });
-    expect(noModel).toContain("MODEL_PLANNER");
+    for (const set of ["MODEL_PROXY", "MODEL_PLANNER", "npm start -- --model-url URL"]) expect(noModel).toContain(set);
   });
   it("[PRX-2] a word to a task that runs already ends nothing", async () => {
     const sent = only(await answers(testMessage(1, { payload: { follow_up: true } })));

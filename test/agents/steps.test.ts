@@ -63,6 +63,15 @@ describe("the blocks of an item", () => {
       { call_id: "step-2", outcome: { state: "exited", exit_code: 3 } },
     ]);
   });
+  it("[GATE-48] what a block printed is told with its end, as it was printed", async () => {
+    const { w, next } = await ready(["speak", "edit"]);
+    w.memory.programs.set("speak", (process) => {
+      process.print("production\u{0}database\u{1b}[0m\n");
+      return 0;
+    });
+    expect(await toTheEnd(next)).toEqual({ kind: "done" });
+    expect(w.bus.settled[0]?.said).toBe("production\u{0}database\u{1b}[0m\n");
+  });
   it("[STEP-3] what is not allowed does not start: it waits, or it ends", async () => {
     const answers = [
       [{ answer: "wait" }, { kind: "asks" }],
@@ -71,8 +80,8 @@ describe("the blocks of an item", () => {
         { kind: "stopped", entry: { answer: "stale", reason: "gone" } },
       ],
       [
-        { answer: "refused", error_code: "gate_blocked", reason: "no" },
-        { kind: "stopped", entry: { answer: "refused", error_code: "gate_blocked", reason: "no" } },
+        { answer: "refused", error_code: "gate_blocked", reason: "no", scope: "call" },
+        { kind: "stopped", entry: { answer: "refused", error_code: "gate_blocked", reason: "no", scope: "call" } },
       ],
     ] as const;
     for (const [answer, moved] of answers) {

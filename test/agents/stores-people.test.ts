@@ -157,6 +157,22 @@ describe("sign-in links for somebody else", () => {
     people.revoke("token-2", 2);
     expect(link("t6", {}, 3)).toMatchObject({ ok: false, refusal: { code: "not_found" } });
   });
+  it("[WHO-26] what somebody else's link opened makes no link for a token, and a link of its own keeps the first maker", () => {
+    people.addToken({ id: "token-3", name: "cy", role: "admin", secret_hash: "hash-3" }, 0);
+    link("t1", { token_id: "token-3" });
+    expect(open("t1", 1).ok).toBe(true);
+    const lent = who("sh1");
+    for (const token_id of ["token-2", "token-3"])
+      expect(people.addTicket(lent, { ticket_hash: "t2", path: "/", token_id }, 1)).toMatchObject({
+        ...{ ok: false, refusal: { code: "forbidden" } },
+      });
+    expect(people.addTicket(lent, { ticket_hash: "t3", path: "/" }, 1).ok).toBe(true);
+    expect([open("t3", 3).ok, people.makerOf("s3")]).toEqual([true, "ana#oken-1"]);
+    // Signed in by their own link, an admin makes links as ever.
+    people.addTicket(who("hash-3"), { ticket_hash: "t4", path: "/" }, 1);
+    expect(open("t4", 4).ok).toBe(true);
+    expect(people.addTicket(who("sh4"), { ticket_hash: "t5", path: "/", token_id: "token-2" }, 1).ok).toBe(true);
+  });
   it("[WHO-21] revoking the token it is for, or the admin's it was made with, ends the link and the session of it", () => {
     for (const revoked of ["token-1", "token-2"]) {
       people.addToken({ id: "token-3", name: "cy", role: "admin", secret_hash: "hash-3" }, 0);

@@ -10,10 +10,12 @@ import { type Ground, processesFile, standOn } from "./ground.ts";
 import { agents } from "./groups/agents.ts";
 import { approvals } from "./groups/approvals.ts";
 import { batch } from "./groups/batch.ts";
+import { context } from "./groups/context.ts";
 import { cycle } from "./groups/cycle.ts";
 import { depth } from "./groups/depth.ts";
 import { http } from "./groups/http.ts";
 import { latency } from "./groups/latency.ts";
+import { loop } from "./groups/loop.ts";
 import { policy } from "./groups/policy.ts";
 import { restart } from "./groups/restart.ts";
 import { describe, productVersion, showMachine } from "./machine.ts";
@@ -22,7 +24,19 @@ import { isMet, show, type Table } from "./table.ts";
 import { watch } from "./watchdog.ts";
 import { fullSizes, type Group, quickSizes } from "./world.ts";
 
-const groups: readonly Group[] = [cycle, http, batch, latency, restart, depth, agents, policy, approvals];
+const groups: readonly Group[] = [
+  cycle,
+  http,
+  batch,
+  latency,
+  restart,
+  depth,
+  agents,
+  policy,
+  approvals,
+  context,
+  loop,
+];
 /** Whatever hangs, the run ends: in good order, and if even that hangs, a little later without. */
 const allMs = 45 * 60_000;
 const graceMs = 30_000;

@@ -89,6 +89,16 @@ describe("approvals", () => {
     expect(ended.out).toMatch(/^ended +cancel by eve at 2026-01-02T00:00:00\.000Z: the task is cancelled$/m);
   });
 
+  it("[CLI-63] a card says whose sign-in link a decision came by, before it is over and after", async () => {
+    const made = madeBy("heidi#tok003", "approve", { link_by: "ada\u202e#tok002", content_hash: "hash-of-the-card" });
+    const needs = { approvers: 2, proof: "session", not_by: null, revisions_left: 0 } as const;
+    for (const card of [approval({ needs, decisions: [made] }), approval({ status: "approved", decisions: [made] })]) {
+      const url = await serve((_, response) => json(response, 200, card));
+      const shown = await command(url, ["approvals", "show", "ap-1"]);
+      expect(shown.out).toMatch(/by heidi#tok003 \(by a sign-in link that ada⟦U\+202E⟧#tok002 made\)/);
+    }
+  });
+
   it("[WHO-25] a card shows whose approval counts no more, and does not count it", async () => {
     const waiting = approval({
       needs: { approvers: 2, proof: "token", not_by: null, revisions_left: 0, revoked: ["ada\u202e#tok002"] },

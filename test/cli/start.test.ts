@@ -32,12 +32,12 @@ describe("flags", () => {
   it("[START-5] have sane defaults and take what they name", () => {
     expect(parseFlags([])).toEqual({
       kind: "start",
-      flags: { port: 8787, state: ".countersign/state", seed: true, json: false, repoRoots: [] },
+      flags: { port: 8787, state: ".countersign/state", seed: true, json: false, repoRoots: [], model: null },
     });
     const all = ["--port", "0", "--state=x", "--no-seed", "--json", "--repo-root", "/a", "--repo-root", "/b"];
     expect(parseFlags(all)).toEqual({
       kind: "start",
-      flags: { port: 0, state: "x", seed: false, json: true, repoRoots: ["/a", "/b"] },
+      flags: { port: 0, state: "x", seed: false, json: true, repoRoots: ["/a", "/b"], model: null },
     });
     expect(parseFlags(["--help", "--port", "1"])).toEqual({ kind: "help" });
   });

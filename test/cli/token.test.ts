@@ -194,6 +194,13 @@ describe("token verify", () => {
     expect((await piped(counted as unknown as Uint8Array[])).code).toBe(1); // any iterable will do
     expect(asked).toBeLessThan(8);
   });
+  it("[CLI-120] a key set with two keys of one name is refused: it cannot be told which one signed", async () => {
+    const { keys } = JSON.parse(readFileSync(keyFile, "utf8"));
+    const doubled = join(folder, "doubled.json");
+    writeFileSync(doubled, JSON.stringify({ keys: [...keys, keys[0]] }));
+    const { code, err } = await command(nowhere, ["token", "verify", file, "--keys", doubled]);
+    expect([code, err]).toEqual([2, expect.stringContaining("two keys named")]);
+  });
   it("[CLI-44] what is asked wrongly ends with 2: a file that is not there, no keys, two kinds of keys, a strange time", async () => {
     const wrong: string[][] = [
       [join(folder, "absent"), "--keys", keyFile],

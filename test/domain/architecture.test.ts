@@ -65,14 +65,16 @@ const isLocal = (path: string): boolean => /^(?:src|durable-objects|web|test|mig
 
 /** The room of a file: the folder that has a rule, or the file itself when it stands alone in `src`. */
 function roomOf(path: string): string {
+  if (path === "src/agents/models.ts") return "src/agents/ports.ts";
   if (path === "src/agents/ports.ts" || path === "src/host/protocol.ts") return path;
   const [top = "", second = ""] = path.split("/");
   return top === "src" ? `src/${second}` : top;
 }
 
-/** Who may import whom. `limits.ts` is every default in one file, imports nothing, and is open to all. */
+/** Who may import whom. `limits.ts` is every default, imports its second file alone, and is open to all. */
 const rooms: Record<string, { readonly values: readonly string[]; readonly types?: readonly string[] }> = {
-  "src/limits.ts": { values: [] },
+  "src/limits.ts": { values: ["src/limits-minds.ts"] },
+  "src/limits-minds.ts": { values: [] },
   "src/domain": { values: ["src/domain"] },
   "src/agents/ports.ts": { values: ["src/domain"] },
   "src/agents": { values: ["src/agents", "src/agents/ports.ts", "src/domain"] },
@@ -153,6 +155,12 @@ describe("the rooms", () => {
           .flatMap((line, index) => (impure.test(line) ? [`${source.path}:${index + 1} ${line.trim()}`] : [])),
       );
     expect(found).toEqual([]);
+  });
+  it("[MODEL-19] only the adapters speak to a model's provider", () => {
+    const sdk = /\b(?:from|import\()\s*"(?:ai|@ai-sdk\/[\w-]+|workers-ai-provider)(?:\/[\w-]+)?"/;
+    const users = sources.filter(({ text }) => sdk.test(text)).map(({ path }) => path);
+    expect(users.length).toBeGreaterThan(2);
+    expect(users.filter((path) => !path.startsWith("src/adapters/model"))).toEqual([]);
   });
   it("[ARCH-3] no file imports itself by way of others; type-only imports do not count", () => {
     expect(findCycle(imports)).toEqual([]);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type AttemptEnd, climb, type LadderState, type Rung } from "../../src/domain/attempt.ts";
+import { type AttemptEnd, climb, climbOn, type LadderState, order, type Rung } from "../../src/domain/attempt.ts";
 import { errorCodes } from "../../src/domain/message.ts";
 
 const fresh: LadderState = {
@@ -11,6 +11,8 @@ const fresh: LadderState = {
   consulted: false,
   replan_depth: 0,
   max_replan_depth: 2,
+  decompose_depth: 0,
+  max_decompose_depth: 2,
   on_stuck: "consult_planner",
   planner: true,
 };
@@ -160,5 +162,78 @@ describe("the whole ladder", () => {
         return rungs.at(-1) === "escalate" && rungs.length <= longest;
       }),
     );
+  });
+});
+
+describe("what the planner could not help with, and what a loop gave up", () => {
+  const stuck = (next: "decompose" | "ask_person"): AttemptEnd => ({ kind: "stuck", next });
+  const used: LadderState = { ...fresh, counted: 2 };
+  it.each<[string, Partial<LadderState>, Rung, string[]]>([
+    ["parted while it may be", {}, "decompose", []],
+    ["parted although attempts are left", { counted: 0 }, "decompose", []],
+    ["parted too often", { decompose_depth: 2 }, "consult", ["decompose: its task was parted 2 times"]],
+    [
+      "parted too often, attempts left",
+      { decompose_depth: 2, counted: 0 },
+      "retry",
+      ["decompose: its task was parted 2 times"],
+    ],
+    [
+      "goes to a person when stuck",
+      { on_stuck: "escalate" },
+      "escalate",
+      ["decompose: the item goes to a person when it is stuck"],
+    ],
+    ["re-planned when stuck", { on_stuck: "replan" }, "decompose", []],
+    [
+      "no planner",
+      { planner: false },
+      "escalate",
+      ["decompose", "consult", "re-plan"].map((rung) => `${rung}: no planner model configured`),
+    ],
+  ])("[LAD-8] a loop too big for one item: %s", (_, more, next, skipped) => {
+    expect(climb({ ...used, ...more }, stuck("decompose"))).toEqual({
+      ...{ next, counted: true, error_code: "tool_failure", skipped },
+    });
+  });
+  it("[LAD-9] a loop that asks for a person gets one at once, and the card says so", () => {
+    const skipped = ["retry: the agent tried every way it has and asks for a person"];
+    for (const state of [fresh, used, { ...fresh, planner: false }])
+      expect(climb(state, stuck("ask_person"))).toMatchObject({ next: "escalate", skipped });
+  });
+  it.each<["consult" | "decompose" | "replan", Partial<LadderState>, Rung]>([
+    ["consult", {}, "replan"],
+    ["consult", { replan_depth: 2 }, "escalate"],
+    ["decompose", {}, "consult"],
+    ["decompose", { consulted: true }, "replan"],
+    ["decompose", { consulted: true, replan_depth: 2 }, "escalate"],
+    ["decompose", { on_stuck: "replan" }, "replan"],
+    ["replan", {}, "escalate"],
+    ["replan", { consulted: false, counted: 0 }, "escalate"],
+  ])("[LAD-10] after %s came to nothing, with %o: %s", (from, more, next) => {
+    const climbed = climbOn({ ...used, consulted: from === "consult", ...more }, from, "no word came");
+    expect(climbed.next).toBe(next);
+    expect(climbed.skipped[0]).toBe(`${from}: no word came`);
+  });
+  it("[LAD-11] of every pair it is written down which rung comes before which; each order ends with a person or a merge", () => {
+    const pairs = Object.entries(order).flatMap(([after, rungs]) =>
+      rungs.flatMap((rung, at) => rungs.slice(at + 1).map((later) => `${after}: ${rung} before ${later}`)),
+    );
+    expect(pairs).toEqual([
+      ...["retry before consult", "retry before replan", "retry before escalate"].map((pair) => `failed: ${pair}`),
+      ...["consult before replan", "consult before escalate", "replan before escalate"].map(
+        (pair) => `failed: ${pair}`,
+      ),
+      "lost: retry before escalate",
+      ...["retry", "consult", "replan", "escalate"].map((later) => `stuck: decompose before ${later}`),
+      ...["retry before consult", "retry before replan", "retry before escalate"].map((pair) => `stuck: ${pair}`),
+      ...["consult before replan", "consult before escalate", "replan before escalate"].map((pair) => `stuck: ${pair}`),
+      "consult: replan before escalate",
+      ...["consult before replan", "consult before escalate", "replan before escalate"].map(
+        (pair) => `decompose: ${pair}`,
+      ),
+    ]);
+    for (const [after, rungs] of Object.entries(order))
+      expect(rungs.at(-1)).toBe(after === "passed" ? "merge" : "escalate");
   });
 });

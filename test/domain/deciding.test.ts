@@ -6,6 +6,7 @@ import {
   approvalsOf,
   expiryOf,
   hasExpired,
+  linkBy,
   type Made,
   type Needs,
   needsOf,
@@ -86,8 +87,11 @@ describe("people", () => {
       expect(said(name)).toMatch(/no control, invisible.*⟦U\+/);
     for (const name of ["\u0430da", "gr\u03b1ce", "\uff41d\u0430", "\u0561da", "\u2c80da", "\u13a0da"])
       expect(said(name)).toMatch(/does not mix/);
+    for (const name of ["\u0261race", "ada\uff03x", "ada\ufe5f1", "ada\u266fx", "\u01c0da", "ad\u1d00", "ada#abc123"])
+      expect(said(name)).toMatch(/drawn like/);
     for (const name of [
       "ada",
+      "Işık",
       "Ada Lovelace",
       "ci-1",
       "O'Brien",
@@ -156,6 +160,48 @@ describe("people", () => {
     expect(decide(card(yes("ada")), approve, { caller: by("bob", "session"), needs: signed })).toEqual({
       ...{ ok: true, value: "pending" },
     });
+  });
+});
+
+describe("a sign-in link that somebody else made", () => {
+  const linked = (subject: string, link_by: string) => ({ ...by(subject, "session"), link_by });
+  it("[APP-49] is no other person's yes: not beside its maker's, nor beside another link of the same maker", () => {
+    const two = needs({ approvers: 2 });
+    const session = (subject: string, link_by?: string) =>
+      yes(subject, { proof: "session", ...(link_by === undefined ? {} : { link_by }) });
+    for (const [first, second, counted] of [
+      [session("heidi#1aaaaa", "ada#tok001"), linked("grace#2bbbbb", "ada#tok001"), 1],
+      [session("heidi#1aaaaa", "ada#tok001"), linked("grace#2bbbbb", "Ada#tok002"), 1],
+      [session("heidi#1aaaaa", "ada#tok001"), by("ada#tok001"), 1],
+      [session("ada#tok001"), linked("grace#2bbbbb", "ada#tok001"), 1],
+      [session("heidi#1aaaaa", "grace#2bbbbb"), linked("grace#2bbbbb", "ada#tok001"), 1],
+      [session("heidi#1aaaaa", "ada#tok001"), linked("grace#2bbbbb", "bob#tok003"), 2],
+      [session("heidi#1aaaaa", "ada#tok001"), by("grace#2bbbbb", "session"), 2],
+    ] as const) {
+      const again = counted === 1 ? "not_in_this_state" : undefined;
+      expect(whyNotYes(two, card(first), second)?.code).toBe(again);
+      const said = session(second.subject, "link_by" in second ? second.link_by : undefined);
+      expect(approvalsOf(two, card(first, said))).toHaveLength(counted);
+      expect(decide(card(first), deny, { caller: second, needs: two })).toEqual({ ok: true, value: "denied" });
+      expect(whyNotYes(needs(), card(first), second)).toBeNull();
+    }
+  });
+  it("[APP-49] is no yes to what its maker's own task asks, where the policy forbids that", () => {
+    const own = needs({ not_by: "ada#tok001" });
+    for (const maker of ["ada#tok001", "Ada#tok009"]) {
+      expect(whyNotYes(own, card(), linked("heidi#1aaaaa", maker))).toMatchObject({
+        ...{ code: "forbidden", extra: { because: "link" } },
+      });
+      expect(approvalsOf(own, card(yes("heidi#1aaaaa", { link_by: maker })))).toEqual([]);
+    }
+    expect(whyNotYes(own, card(), linked("heidi#1aaaaa", "bob#tok003"))).toBeNull();
+  });
+  it("[APP-49] one's own link is nobody else's, and the decision's hash covers another's", () => {
+    expect(linkBy("ada#tok001", "ada#tok009")).toEqual({});
+    expect(linkBy("ada#tok001", null)).toEqual({});
+    expect(linkBy("ada#tok001", "bob#tok003")).toEqual({ link_by: "bob#tok003" });
+    const { said, ...made } = yes("ada");
+    expect(saidHash("s", "a-1", { ...made, link_by: "bob" })).not.toBe(saidHash("s", "a-1", made));
   });
 });
 

@@ -93,6 +93,23 @@ describe("a gate on paths", () => {
     expect(asked(src, "file_write", { text: "1" })).toContain("names no file");
     expect(shell(`echo ${Array.from({ length: 501 }, (_, at) => `w${at}`).join(" ")}`)).toContain("more than 500");
   });
+  it.each([
+    ["touch SRC/x.js", "src/**"],
+    ["touch src/x.js", "SRC/**"],
+    ["touch src/x.SQL", "**/*.sql"],
+    ["cp a Src", "src/**"],
+    ["touch src./x.js", "src/**"],
+  ])("[GATE-49] holds %j against %s: case and what some file system leaves out do not count", (command, glob) => {
+    expect(shell(command, paths(glob))).not.toBeNull();
+  });
+  it.each([
+    ["Migrations/EVIL.sql", "migrations/**"],
+    ["migrations/evil", "MIGRATIONS/**"],
+  ])("[GATE-49] a result that changes %s is held against %s", (file, glob) => {
+    const one = gate.parse({ id: "g", trigger: "after_step", lane: "policy", action: "ask", ...paths(glob) });
+    const subject = { text: "", taint: "owner", call: null, files: [file] } as const;
+    expect(evaluateGates([one], "after_step", subject).action).toBe("ask");
+  });
   it("[GATE-43] sees the files of a finished patch", () => {
     const one = gate.parse({ id: "g", trigger: "after_step", lane: "policy", action: "block", ...src });
     const of = (files: string[]) => evaluateGates([one], "after_step", { text: "", taint: "owner", call: null, files });

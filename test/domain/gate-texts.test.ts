@@ -39,6 +39,30 @@ describe("what gates find in a text", () => {
   ])("[GATE-45] a word is found in %j", (text) => {
     expect(wordIn(["Drop  Database"], text)).toBe("Drop  Database");
   });
+  it.each([
+    ..."\u{3164}\u{200b}\u{0}\u{1f}\u{115f}\u{180e}\u{2060}\u{8}\u{7f}\u{feff}\u{e0020}\u{34f}\u{ffa0}\u{2063}",
+  ])("[GATE-45] a word is found whether what nobody sees (%j) stands for a blank, for nothing, or for both", (mark) => {
+    for (const text of [
+      `production${mark}database`,
+      `the PRODU${mark}CTION${mark}database!`,
+      `pro${mark}duc${mark}tion ${mark} data${mark}base`,
+    ])
+      expect(wordIn(["no", "production database"], text)).toBe("production database");
+    const lists = [["no"], ["production database"]];
+    expect(new SearchedText(`production${mark}data${mark}base`, lists).wordIn(lists[1] ?? [])).not.toBeNull();
+    expect(wordIn(["productiondatabase"], `production${mark}database`)).toBe("productiondatabase");
+    expect(wordIn(["production database"], `product${mark}ion data base`)).toBeNull();
+    expect(wordIn([" rm "], `a${mark}rm${mark}b`)).toBe(" rm ");
+    expect(wordIn(["production database"], `pro${mark}duction${mark}${mark} ${mark}database`)).not.toBeNull();
+  });
+  it.each([
+    ["production\u{1b}[0mdatabase", true],
+    ["pro\u{1b}[1;31mduction database\u{1b}[0m", true],
+    ["\u{1b}[production database", true],
+    ["production\u{1b}[0", false],
+  ])("[GATE-45] in %j colours of a terminal count as what nobody sees", (text, found) => {
+    expect(wordIn(["production database"], text) !== null).toBe(found);
+  });
   it("[GATE-45] a blank is still one, a word of blanks is looked for as it is, and letters of other scripts stay others", () => {
     expect(wordIn(["drop database"], "dropdatabase")).toBeNull();
     expect(wordIn(["\n\n"], "one two")).toBeNull();

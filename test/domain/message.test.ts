@@ -17,6 +17,7 @@ import {
 import type { ExecutionResult, VerificationResult } from "../../src/domain/result.ts";
 import { limits } from "../../src/limits.ts";
 import { attemptOrder, verifyOrder } from "../fakes/orders.ts";
+import { consultMessage, replanMessage } from "../fakes/planning.ts";
 
 /** Written again by hand, so that a slip in the table is seen. `any` is every agent, `crew` any executor. */
 const written: Record<MessageKind, string[]> = {
@@ -70,6 +71,8 @@ const verified: VerificationResult = {
   ...{ stage: "publish", verification_id: "v", ok: true, detail: "", retryable: false },
 };
 const said = { route: "direct", ends_task: false, version: null };
+const asked = { research_id: "r", plan_run_id: "p", repo: "/r", commit: "c", answer_by: "2026-01-01T00:02:00.000Z" };
+const found = { research_id: "r", plan_run_id: "p", lease_id: "l", epoch: 1, taint: "member", cut: false };
 
 /** Everything the kind needs besides its route. */
 function needs(kind: MessageKind): Partial<MessageInput> {
@@ -81,7 +84,11 @@ function needs(kind: MessageKind): Partial<MessageInput> {
   if (kind === "verification_request") return { payload: { ...verifyOrder("c") } };
   if (kind === "verification_result") return { payload: { ...verified } };
   if (kind === "agent_message") return { payload: { ...said } };
-  if (kind === "research_request") return { constraints: { return_format: "list" } };
+  if (kind === "research_request") return { constraints: { return_format: "list" }, payload: { ...asked } };
+  if (kind === "research_result") return { payload: { ...found } };
+  if (kind === "consult_planner") return { payload: consultMessage().payload };
+  if (kind === "planner_guidance") return { payload: { consult_id: "c" } };
+  if (kind === "replan_request") return { payload: replanMessage("x", "c").payload };
   return {};
 }
 function message(fields: Partial<MessageInput> = {}): Message {
@@ -186,7 +193,8 @@ describe("what a kind must carry", () => {
     expect(check(message(result))).toBe("plan_result needs plan_markdown or an error_code");
     expect(check(message({ ...result, plan_markdown: "x", payload: { base_commit: "c" } }))).toBeNull();
     expect(check(message({ ...result, ...failing }))).toBeNull();
-    const research = { message_kind: "research_request", sender: "planner", recipient: "executor_queue" } as const;
+    const way = { message_kind: "research_request", sender: "planner", recipient: "executor_queue" } as const;
+    const research = { ...way, payload: { ...asked } };
     expect(check(message(research))).toBe("research_request needs constraints");
     const bounds = message({ ...research, constraints: { return_format: "list" } });
     expect(bounds.constraints).toEqual({
@@ -220,7 +228,6 @@ describe("payloads", () => {
     }
     // Nobody sends these yet, so nobody knows what they carry.
     expect(loose).toEqual([
-      ...["research_request", "research_result", "consult_planner", "planner_guidance", "replan_request"],
       ...["system_event", "agent_notice", "plan_review_request", "plan_review_result"],
       ...["shutdown_request", "shutdown_response"],
     ]);

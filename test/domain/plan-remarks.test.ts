@@ -4,7 +4,7 @@ import { remarksOn } from "../../src/domain/plan-remarks.ts";
 import { defaultPolicy } from "../../src/domain/policy.ts";
 
 function remarks(
-  item: { tools?: string; paths?: string; verify?: string; protect?: string },
+  item: { tools?: string; paths?: string; verify?: string; protect?: string; preset?: string },
   ...steps: string[]
 ): string[] {
   const {
@@ -12,14 +12,21 @@ function remarks(
     paths = '"src/**"',
     verify = '[{ run: ["npm", "test"], timeout_s: 60 }]',
     protect = "",
+    preset = "DEFAULT",
   } = item;
-  const head = `---\ntitle: T\ngoal: G\nitems:\n  - id: a\n    runner: steps\n    allow: { tools: [${tools}], paths: [${paths}] }\n    protect: [${protect}]\n    verify: ${verify}\n---\n## a\n`;
+  const head = `---\ntitle: T\ngoal: G\nitems:\n  - id: a\n    runner: steps\n    allow: { tools: [${tools}], paths: [${paths}] }\n    protect: [${protect}]\n    preset: ${preset}\n    verify: ${verify}\n---\n## a\n`;
   const reading = parsePlan(head + steps.map((step) => `\`\`\`sh\n${step}\n\`\`\`\n`).join("\n"));
   if (!reading.ok) throw new Error(JSON.stringify(reading.problems));
   return remarksOn(reading.plan, defaultPolicy, "owner");
 }
 
 describe("remarks on a plan", () => {
+  it("[PRE-10] what the preset does to a step is said before anybody signs", () => {
+    const said = (preset: string) => remarks({ preset }, "echo hello > src/a.js");
+    expect(said("READONLY")[0]).toMatch(/^a, step 1: policy will refuse it \(preset:READONLY\)/);
+    expect(said("STRICT")[0]).toMatch(/^a, step 1: it will wait for an approval/);
+    expect(said("DEFAULT")).toEqual([]);
+  });
   it("[REM-1] a plan that will run as it stands has none", () => {
     expect(remarks({}, "echo hello > src/a.js", "npm test")).toEqual([]);
   });

@@ -3,10 +3,10 @@ import { parsePlan } from "../../src/domain/plan.ts";
 import { runnerProblems } from "../../src/domain/plan-runners.ts";
 import { fullPlan } from "./plan-text.ts";
 
-function problemsOf(markdown: string) {
+function problemsOf(markdown: string, has_mind = false) {
   const reading = parsePlan(markdown);
   if (!reading.ok) throw new Error(JSON.stringify(reading.problems));
-  return runnerProblems(markdown, reading.plan);
+  return runnerProblems(markdown, reading.plan, has_mind);
 }
 
 describe("runners", () => {
@@ -15,11 +15,18 @@ describe("runners", () => {
     const said = {
       line,
       column: 5,
-      message: expect.stringContaining("fix: the runner loop is not part of this version"),
+      message: expect.stringContaining(
+        "fix: the runner loop needs a model, and none is configured: set MODEL_EXECUTOR",
+      ),
     };
     expect(problemsOf(fullPlan)).toEqual([said]);
     expect(problemsOf(fullPlan.replace("    runner: loop\n", ""))).toEqual([said]);
-    expect(problemsOf(fullPlan.replace("runner: loop", "runner: cli:claude"))).toHaveLength(1);
+    for (const has_mind of [false, true])
+      expect(problemsOf(fullPlan.replace("runner: loop", "runner: cli:claude"), has_mind)).toHaveLength(1);
+  });
+  it("[MIND-1] with a model for executors the runner loop is one of them; without, the problem says what to set", () => {
+    expect(problemsOf(fullPlan, true)).toEqual([]);
+    expect(problemsOf(fullPlan)[0]?.message).toContain("MODEL_EXECUTOR");
   });
   it("[PLAN-25] a plan of steps has no such problem", () => {
     const steps = fullPlan

@@ -1,6 +1,7 @@
 /** A policy as somebody wrote it: taken whole, or refused with every problem by its place. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { keyTwice } from "../../src/domain/json-twice.ts";
 import type { JsonValue } from "../../src/domain/message.ts";
 import { defaultPolicy, policySchema, resolve } from "../../src/domain/policy.ts";
 import { trustRoles } from "../../src/domain/policy-call.ts";
@@ -75,6 +76,27 @@ describe("a policy document", () => {
       `arguments.${policy.arguments.length - 1}.id: the id "${policy.arguments[0].id}" is taken by arguments.0: each has its own`,
       `gates.${policy.gates.length - 1}.id: the id "${policy.gates[0].id}" is taken by gates.0: each has its own`,
     ]);
+  });
+  it("[PDT-15] a gate that never fires, and a word that fires at nearly every text, are refused; stored ones stay readable", () => {
+    const gate = { id: "g", lane: "policy", action: "block" };
+    const of = (more: object) => ({ ...copy(), gates: [{ ...gate, ...more }] });
+    const paths = of({ trigger: "every_user_message", check: "path_matches", params: { globs: ["a/**"] } });
+    expect(problems(paths)).toEqual([expect.stringMatching(/^gates\.0\.trigger: .*never fires/)]);
+    const blank = of({ trigger: "after_step", check: "text_contains", params: { any: ["x", " ", "\n\t"] } });
+    expect(problems(blank).map((line) => line.split(":")[0])).toEqual(["gates.0.params.any.1", "gates.0.params.any.2"]);
+    for (const stored of [paths, blank]) expect(policySchema.safeParse(stored).success).toBe(true);
+  });
+  it.each([
+    ['{"a":1,"a":2}', "a"],
+    ['{"a":{"b":1,"c":[],"b":{}}}', "b"],
+    ['[{"a":[{"x":"y"}],"\\u0061":1}]', "a"],
+    ['{"a":"b","b":"a","c":["a","a","c"],"d":{"a":1}}', null],
+    ['[{"a":1},{"a":2},"a","a"]', null],
+    ['{"a":"\\"a\\":1,\\"a\\"","b":"{,"}', null],
+    ['"a"', null],
+  ])("[PDT-14] of %s the key that stands twice is %j", (text, key) => {
+    JSON.parse(text);
+    expect(keyTwice(text)).toBe(key);
   });
   it("[PDT-1] whatever is sent, it is a policy or it is refused; nothing throws", () => {
     fc.assert(

@@ -1,5 +1,9 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { protectedFile } from "../../src/domain/protected-files.ts";
+import { globMatches, globProblem } from "../../src/domain/glob.ts";
+import { patchVerdict } from "../../src/domain/grant.ts";
+import { defaultProtect } from "../../src/domain/plan-protect.ts";
+import { mayNameProtected, namesProtected, protectedFile } from "../../src/domain/protected-files.ts";
 import { asked, token } from "./policy-ask.ts";
 
 const table: Readonly<Record<string, string>> = {
@@ -40,8 +44,69 @@ describe("the table of protected files", () => {
     expect(protectedFile("CODEOWNERS")?.folder).toBeNull();
   });
   it("[POL-70] what only looks like one is not protected", () => {
-    for (const path of wordsOf(`src/a.ts build workspace build/a.js docs/codeowners.md CONVENTIONS.md my.aider.ts
+    for (const path of wordsOf(`src/a.ts build workspace build/a.js docs/codeowners.md my.aider.ts
       tailwind.ts taskfile.ts semaphore/a.ts src/tekton.ts wercker.ts cypress.ts src/postcss.ts env .environment`))
       expect(protectedFile(path), path).toBeNull();
+  });
+  it.each(
+    wordsOf(`lefthook-local.yml lefthook.toml lefthook.json .lefthook-local.yml .simple-git-hooks.json simple-git-hooks.js
+      captainhook.json x.code-workspace .bundle/config .pnp.cjs .pnp.loader.mjs package.json5 package.yaml
+      gradle/wrapper/gradle-wrapper.properties gradle/wrapper/gradle-wrapper.jar pylock.toml uv.toml pixi.toml
+      environment.yml requirements/dev.txt constraints.txt requirements.in tools/bazel BUCK .buckconfig magefile.go
+      project.json moon.yml .moon/x docker-compose.override.yml compose.override.yaml x.dockerfile dev.Dockerfile
+      docker-bake.hcl wrangler.toml netlify.toml vercel.json firebase.json serverless.yml .azure-pipelines.yml
+      azure-pipelines-pr.yml cloudbuild.test.yaml .pipelines/x .harness/x .dagger/x dagger.json vitest.setup.ts
+      setupTests.ts jest.preset.js pytest.toml .pytest.ini rspack.config.js rsbuild.config.ts craco.config.js tslint.json
+      .oxlintrc.json .dir-locals.el .nvim.lua .kilocode/rules/x.md .grok/x GROK.md .amp/x .ai/x .goose/x mcp.json .mcp/x
+      replit.md CONVENTIONS.md CLAUDE.md::$DATA CLAUDE.md:x .vscode\\tasks.json src\\.vscode\\tasks.json GITHUB~1/x
+      PACKAG~1.JSO pants.toml Build.PL cpanfile x.nix hatch.toml tasks.py lib/tasks/a.rake config.ru .rspec-local
+      .python-version deps.ts import_map.json skaffold.yaml fly.toml test/mocha.opts .gitconfig any.lock Makefile.am`),
+  )("[POL-90] a result that changes %s goes beyond a grant of everything", (path) => {
+    const allow = { tools: [], paths: ["**"], commands: [], hosts: [], secrets: [] };
+    const file = { path, change: "added", mode: "100644", old_mode: "000000" } as const;
+    expect(patchVerdict([file], { allow, protect: [] }).kind).toBe("outside");
+    expect(patchVerdict([file], { allow, protect: defaultProtect({ allow }) }).kind).not.toBe("ok");
+  });
+
+  it("[STA-10] a glob that some part of, not wild all through, could be a protected name goes after one", () => {
+    for (const glob of wordsOf(`.husky/** .HUSKY/** .hu*/** .husk?/** a/.github/x lefthook.yml lefthook.y* LEFTHOOK.yml **/package.json
+      src/*.config.ts .git/** .GIT/hooks/x GITHUB~1/** CLAUDE.md:x BUILD a/B*D .ｇithub/** AGENTS.md. pack*.json src/*.mk .husky?/x`))
+      expect(mayNameProtected(glob), glob).toBe(true);
+    for (const glob of wordsOf("** * src/** src/*/a.ts lefthoo.ym src/z*.tsx docs/x.md build workspace a/??/b ??"))
+      expect(mayNameProtected(glob), glob).toBe(false);
+  });
+  it("[STA-10] whatever names a protected file, in any case and with anything wild in it, goes after one", () => {
+    const paths = Object.values(table).flatMap(wordsOf);
+    const sign = fc.constantFrom("same", "same", "same", "upper", "?", "*");
+    const glob = fc
+      .tuple(fc.constantFrom(...paths), fc.oneof(fc.constant([]), fc.array(sign, { minLength: 40, maxLength: 40 })))
+      .map(([path, signs]) => {
+        const signOf = (character: string, how = "same") =>
+          character === "/" || how === "same" ? character : how === "upper" ? character.toUpperCase() : how;
+        return {
+          path,
+          glob: [...path]
+            .map((one, at) => signOf(one, signs[at]))
+            .join("")
+            .replace(/\*{2,}/g, "*"),
+        };
+      });
+    let named = 0;
+    fc.assert(
+      fc.property(glob, ({ path, glob }) => {
+        if (globProblem(glob) !== null) return;
+        const found = protectedFile(path);
+        const names = found !== null && namesProtected([glob], path, found);
+        if (names) named++;
+        // What the match rests on: the protected name itself, by something that is written.
+        const [own = ""] = (found?.folder ?? path).split("/").slice(-1);
+        const part = glob.split("/")[path.split("/").indexOf(own)] ?? "";
+        const exact = /(?:BUILD|WORKSPACE)$/.test(path) && !globMatches(glob, path);
+        if (!exact && !/^[*?]*$/.test(part)) expect(mayNameProtected(glob), glob).toBe(true);
+        if (names) expect(mayNameProtected(glob), glob).toBe(true);
+      }),
+      { numRuns: 3_000 },
+    );
+    expect(named).toBeGreaterThan(100);
   });
 });

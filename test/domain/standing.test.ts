@@ -138,6 +138,8 @@ describe("what a standing approval speaks for", () => {
     const standing = { ...asked().standing, made_by: "Alice#zzz999" };
     expect(why(asked({ ...own, standing }))).toContain("nobody approve their own");
     expect(why(asked({ standing }))).toBe("");
+    const lent = { ...asked().standing, link_by: "Alice#zzz999" };
+    expect(why(asked({ ...own, standing: lent }))).toContain("nobody approve their own");
   });
 
   it("[STA-7] it speaks for the people, repositories and labels it names, and for labels that an approver set", () => {

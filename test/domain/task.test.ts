@@ -31,6 +31,8 @@ describe("the phase of a task", () => {
     const early: [Partial<TaskFacts>, Phase][] = [
       [{ routed: false, plan: "none" }, "discovery"],
       [{ plan: "none" }, "spec_creation"],
+      [{ plan: "none", researching: true }, "context_gathering"],
+      [{ plan: "in_review", researching: true }, "planning"],
       [{ plan: "in_review" }, "planning"],
       [{ plan: "in_review", items: [item({ outcome: "done" })] }, "planning"],
       [{ plan: "approved", items: [] }, "coding"],

@@ -23,6 +23,7 @@ export class FakeDeployment implements DoorPorts {
   readonly scopeMacKey = new Uint8Array(32).fill(7);
   adminTokenHash = secretHash(adminToken);
   localHost = false;
+  executorMind = false;
   clock = 1_000_000;
   /** What the sandbox host answers about any repository. */
   resolving: () => { commit: string; default_branch: string } = () => ({

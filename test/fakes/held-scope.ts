@@ -9,7 +9,7 @@ import { TaskDoor } from "../../durable-objects/runtime/doors-tasks.ts";
 import { begin, claim } from "../../durable-objects/runtime/entries.ts";
 import { Mailroom } from "../../durable-objects/runtime/mailroom.ts";
 import type { ScopeRows } from "../../durable-objects/runtime/rows.ts";
-import { Scope } from "../../durable-objects/runtime/scope.ts";
+import { type Minds, Scope } from "../../durable-objects/runtime/scope.ts";
 import { Signatures } from "../../durable-objects/runtime/signatures.ts";
 import type { Signer } from "../../durable-objects/runtime/tokens.ts";
 import type { AttemptRef, Authorization, Entry, ToolCall } from "../../src/agents/bus.ts";
@@ -102,7 +102,9 @@ export class HeldScope {
   readonly #clock = Date.now;
   #messages = 0;
   #agents = 0;
-  constructor() {
+  readonly #has_mind: Minds;
+  constructor(has_mind: Minds = () => false) {
+    this.#has_mind = has_mind;
     this.sql = nodeSql();
     Date.now = () => this.now;
     const made = this.#open();
@@ -117,7 +119,7 @@ export class HeldScope {
     ({ tasks: this.tasks, mailroom: this.mailroom } = made);
   }
   #open() {
-    const scope = new Scope(this.sql);
+    const scope = new Scope(this.sql, this.#has_mind);
     const after = async () => {};
     const signatures = new Signatures(scope.stores.rows, {
       signer: () => this.keys,
@@ -234,9 +236,9 @@ export class HeldScope {
     this.scope.commit((tx) => settle(tx, ref, call_id, outcome));
   }
   /** The attempt stops to wait for a person about this call. */
-  async suspend({ ref, message }: Held, call: ToolCall, tree: string): Promise<void> {
+  async suspend({ ref, message }: Held, call: ToolCall, tree: string, more: object = {}): Promise<void> {
     const { call_id, tool, arguments: asked, step } = call;
-    const suspension = { call_id, tool, arguments: asked, step, patch_key: "kept.patch", tree };
+    const suspension = { call_id, tool, arguments: asked, step, patch_key: "kept.patch", tree, ...more };
     await this.#result({ ref, message }, { end: "suspended", success: false, suspension });
   }
   async fail(held: Held): Promise<void> {

@@ -95,7 +95,9 @@ export class MemoryRepo {
   }
   /** A commit that holds exactly these files; the branch that shall name it is set by the test. */
   commit(parent: string | null, files: Readonly<Record<string, string>>, message = "commit"): string {
-    const tree = new Map(Object.entries(files).map(([path, content]) => [path, btoa(content)]));
+    const tree = new Map(
+      Object.entries(files).map(([path, content]) => [path, btoa(String.fromCharCode(...utf8ToBytes(content)))]),
+    );
     const made = commitOf(parent, tree, message, 0);
     this.commits.set(made.hash, made);
     return made.hash;

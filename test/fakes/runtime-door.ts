@@ -9,7 +9,7 @@ import type { Figures } from "../../src/domain/metrics.ts";
 import type { EventView } from "../../src/domain/record-view.ts";
 import { ok, type Refusal, type Result, refuse } from "../../src/domain/refusal.ts";
 import type { IssuedToken } from "../../src/domain/token.ts";
-import type { Caller, CallerRole, Page, TaskInput, TaskSummary, TaskView } from "../../src/domain/view.ts";
+import type { Caller, CallerRole, Page, TaskInput, TaskSummary, TaskView, ThoughtView } from "../../src/domain/view.ts";
 import type {
   AgentView,
   ChainEnds,
@@ -20,13 +20,13 @@ import type {
   RuntimeDoor,
   TokenView,
 } from "../../src/http/doors.ts";
+import { FakeMemory } from "./memory-door.ts";
 import { paged } from "./queues-door.ts";
-import { FakeStanding } from "./standing-door.ts";
 import { agentOf, at, madeBy, taskOf } from "./views.ts";
 
 const missing = (code: Refusal["code"]) => refuse(code, "there is no such thing in this scope");
 
-export class FakeRuntime extends FakeStanding implements RuntimeDoor {
+export class FakeRuntime extends FakeMemory implements RuntimeDoor {
   readonly scope_id: string;
   readonly credentials = new Map<string, Caller>();
   readonly taskRows = new Map<string, TaskView>();
@@ -100,6 +100,10 @@ export class FakeRuntime extends FakeStanding implements RuntimeDoor {
         query,
       ),
     );
+  }
+  async thoughts(_: Caller, task_id: string, query: PageQuery): Promise<Result<Page<ThoughtView>>> {
+    this.#note("thoughts");
+    return this.taskRows.has(task_id) ? ok(paged([], query)) : missing("task_not_found");
   }
   async patchKeys(_: Caller, task_id: string) {
     return this.taskRows.has(task_id) ? ok(this.patches.get(task_id) ?? []) : missing("task_not_found");

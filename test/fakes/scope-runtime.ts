@@ -5,10 +5,11 @@
 import type { EventSockets } from "../../durable-objects/event-sockets.ts";
 import { AgentsDoor } from "../../durable-objects/runtime/doors-agents.ts";
 import { DecisionDoor } from "../../durable-objects/runtime/doors-decisions.ts";
+import { MindsDoor } from "../../durable-objects/runtime/doors-minds.ts";
 import { TaskDoor } from "../../durable-objects/runtime/doors-tasks.ts";
 import { Feed } from "../../durable-objects/runtime/feed.ts";
 import { Mailroom } from "../../durable-objects/runtime/mailroom.ts";
-import { Scope } from "../../durable-objects/runtime/scope.ts";
+import { type Minds, Scope } from "../../durable-objects/runtime/scope.ts";
 import { Signatures } from "../../durable-objects/runtime/signatures.ts";
 import type { ApprovalView } from "../../src/domain/approval-view.ts";
 import { canonicalJson } from "../../src/domain/canonical.ts";
@@ -27,8 +28,8 @@ const keys = new Keys();
 const none = async () => {};
 
 /** Opened again over the same rows it is the same scope after a restart. */
-export function openRuntime(sql: NodeSql = nodeSql()) {
-  const scope = new Scope(sql);
+export function openRuntime(sql: NodeSql = nodeSql(), has_mind: Minds = () => false, permissive = false) {
+  const scope = new Scope(sql, has_mind, () => permissive);
   const made = scope.init({ scope_id, name: "test", token_id: "token", token_hash: "hash" });
   if (!made.ok) throw new Error(made.refusal.detail);
   const { rows } = scope.stores;
@@ -42,6 +43,7 @@ export function openRuntime(sql: NodeSql = nodeSql()) {
   const decisions = new DecisionDoor(scope, signatures, none);
   const agents = new AgentsDoor(scope, { signatures, feed, after: none });
   const mailroom = new Mailroom(scope, signatures, none);
+  const minds = new MindsDoor(scope, none);
 
   const as = (subject: string, role: CallerRole): Caller => ({
     ...{ scope_id, subject, role, via: "session", credential_id: subject },
@@ -66,6 +68,7 @@ export function openRuntime(sql: NodeSql = nodeSql()) {
     rows,
     as,
     decisions,
+    minds,
     ada,
     taskRow,
     tasks,
@@ -112,6 +115,7 @@ export function openRuntime(sql: NodeSql = nodeSql()) {
     },
     observe: (message: Message) => mailroom.observe(message),
     deliver: (message: Message) => mailroom.deliver(message),
+    expire: () => mailroom.expire(Date.now()),
     words(task_id: string, content: string, more: { ends_task?: boolean } & Partial<MessageInput> = {}): Message {
       const { ends_task = false, ...fields } = more;
       const payload = { route: "direct", ends_task, version: null };
@@ -142,8 +146,12 @@ export function openRuntime(sql: NodeSql = nodeSql()) {
         ref,
         lease,
         authorize: (number: number, tree: string | null = null) => agents.authorize(scope_id, ref, call(number, tree)),
-        settle: (number: number, exit_code = 0) =>
-          agents.settle(scope_id, ref, `step-${number}`, { state: "exited", exit_code, signal: null, duration_ms: 1 }),
+        settle: (number: number, exit_code = 0, said?: string) =>
+          agents.settle(
+            ...([scope_id, ref, `step-${number}`] as const),
+            { state: "exited", exit_code, signal: null, duration_ms: 1 },
+            said,
+          ),
         suspension: (number: number) => {
           const { call_id, step, tool, arguments: args } = call(number);
           return { call_id, step, tool, arguments: args, patch_key: "kept.patch", tree: "7".repeat(40) };

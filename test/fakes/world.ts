@@ -2,7 +2,25 @@
  * A tame world for the agents: a bus whose answers a test chooses, artifacts in memory, a clock that stands still,
  * and a loop that steps a role to its end. Between two steps nothing survives but JSON, as in an object that restarts.
  */
+
 import type { AttemptRef, Authorization, Bus, Entry, OpenCall, ToolCall } from "../../src/agents/bus.ts";
+import type {
+  MayThink,
+  MayUse,
+  MindBus,
+  PastTask,
+  Remembered,
+  Thought,
+  ThoughtRef,
+  Use,
+} from "../../src/agents/mind-bus.ts";
+import {
+  type ModelAnswer,
+  ModelFailure,
+  type ModelRequest,
+  type ModelRole,
+  type Models,
+} from "../../src/agents/models.ts";
 import type { Artifacts, CallOutcome, Sandboxes, SandboxFailure } from "../../src/agents/ports.ts";
 import type { Effect, Outgoing, Ports, Role, RunContext, Step } from "../../src/agents/step.ts";
 import { canonicalJson } from "../../src/domain/canonical.ts";
@@ -12,7 +30,7 @@ import { testScope } from "./messages.ts";
 export class TameBus implements Bus {
   readonly begun: AttemptRef[] = [];
   readonly asked: { readonly ref: AttemptRef; readonly call: ToolCall }[] = [];
-  readonly settled: { readonly call_id: string; readonly outcome: CallOutcome }[] = [];
+  readonly settled: { readonly call_id: string; readonly outcome: CallOutcome; readonly said?: string }[] = [];
   readonly found: (OpenCall & { readonly outcome: CallOutcome })[] = [];
   publishing: () => boolean = () => true;
   beginning: () => Entry = () => ({ answer: "go" });
@@ -26,8 +44,8 @@ export class TameBus implements Bus {
     this.asked.push({ ref, call });
     return this.authorizing(call);
   }
-  async settle(_: AttemptRef, call_id: string, outcome: CallOutcome): Promise<void> {
-    this.settled.push({ call_id, outcome });
+  async settle(_: AttemptRef, call_id: string, outcome: CallOutcome, said = ""): Promise<void> {
+    this.settled.push({ call_id, outcome, ...(said === "" ? {} : { said }) });
   }
   async lookedUp(_: AttemptRef, about: OpenCall, outcome: CallOutcome): Promise<void> {
     this.found.push({ ...about, outcome });
@@ -37,6 +55,61 @@ export class TameBus implements Bus {
   }
   async heartbeat(): Promise<boolean> {
     return true;
+  }
+}
+
+export class TameMinds implements MindBus {
+  readonly asked: ThoughtRef[] = [];
+  readonly charged: Thought[] = [];
+  readonly used: Use[] = [];
+  readonly said: string[] = [];
+  thinking: (ref: ThoughtRef) => MayThink = () => ({ answer: "go", tokens_left: null, usd_left: null });
+  using: (use: Use) => MayUse = () => ({ answer: "run" });
+  memories: (query: string) => readonly Remembered[] = () => [];
+
+  async mayThink(ref: ThoughtRef): Promise<MayThink> {
+    this.asked.push(ref);
+    return this.thinking(ref);
+  }
+  async thought(_: string, done: Thought): Promise<void> {
+    if (!this.charged.some((known) => known.thought_id === done.thought_id)) this.charged.push(done);
+  }
+  async mayUse(use: Use): Promise<MayUse> {
+    this.used.push(use);
+    return this.using(use);
+  }
+  async recall(_: unknown, query: string, limit: number): Promise<readonly Remembered[]> {
+    return this.memories(query).slice(0, limit);
+  }
+  past: readonly PastTask[] = [];
+  async history(): Promise<readonly PastTask[]> {
+    return this.past;
+  }
+  readonly #ids = new Set<string>();
+  async say(_: string, id: string, text: string): Promise<void> {
+    if (!this.#ids.has(id)) this.said.push(text);
+    this.#ids.add(id);
+  }
+}
+
+/** Answers what the test wrote down, one entry a call; an error is thrown. */
+export class TameModels implements Models {
+  readonly requests: ModelRequest[] = [];
+  script: (request: ModelRequest, index: number) => ModelAnswer | ModelFailure = () =>
+    new ModelFailure("not_configured", "the test wrote no answer", { model: "test/tame" });
+  names: readonly string[] = ["test/tame"];
+
+  /** Roles that have no model. */
+  without: readonly ModelRole[] = [];
+
+  configured(role: ModelRole): readonly string[] {
+    return this.without.includes(role) ? [] : this.names;
+  }
+  async call(request: ModelRequest): Promise<ModelAnswer> {
+    this.requests.push(structuredClone(request));
+    const answer = this.script(request, this.requests.length - 1);
+    if (answer instanceof ModelFailure) throw answer;
+    return answer;
   }
 }
 
@@ -78,15 +151,18 @@ export function watched(real: Sandboxes) {
 export function tameWorld(real: Sandboxes) {
   const { sandboxes, asked, faults } = watched(real);
   const bus = new TameBus();
+  const minds = new TameMinds();
+  const models = new TameModels();
   const artifacts = new MemoryArtifacts();
   const clock = { at: 1_000_000, now: () => clock.at };
-  const ports: Ports = { sandboxes, artifacts, bus, clock };
-  return { ports, bus, artifacts, clock, asked, faults };
+  const ports: Ports = { sandboxes, artifacts, bus, clock, minds, models, search: null };
+  return { ports, bus, minds, models, artifacts, clock, asked, faults };
 }
 
 export function runContext(message: Message, fields: Partial<RunContext> = {}): RunContext {
   const lease = { lease_id: "lease-1", epoch: 3 };
-  return { scope_id: testScope, agent: "crew-1", message, lease, cancelled: false, opened_at_ms: 1_000_000, ...fields };
+  const run = { run_id: message.message_id, turns: [], notes: [], opened_at_ms: 1_000_000 };
+  return { scope_id: testScope, agent: "crew-1", message, lease, cancelled: false, ...run, ...fields };
 }
 
 export interface Driven {
@@ -94,6 +170,8 @@ export interface Driven {
   readonly output: string;
   readonly effects: readonly Effect[];
   readonly waits: readonly number[];
+  /** What left while the run went on. */
+  readonly sent: readonly (Outgoing & { readonly key: string })[];
   /** The state before each step, oldest first. */
   readonly states: readonly unknown[];
 }
@@ -115,6 +193,7 @@ export async function drive<S>(
   let stored = canonicalJson(role.open(context));
   const text = new TextDecoder();
   const [states, effects, waits]: [unknown[], Effect[], number[]] = [[], [], []];
+  const sent: (Outgoing & { readonly key: string })[] = [];
   let output = "";
   for (let index = 0; index < maxSteps; index++) {
     const parsed: unknown = JSON.parse(stored);
@@ -125,8 +204,10 @@ export async function drive<S>(
     const step = await take();
     output += text.decode(step.output);
     effects.push(...(step.effects ?? []));
+    sent.push(...(step.send ?? []));
     stored = canonicalJson(step.state);
-    if (step.kind === "end") return { out: step.out, output, effects, waits, states };
+    context = { ...context, turns: [...context.turns, ...(step.turns ?? [])] };
+    if (step.kind === "end") return { out: step.out, output, effects, waits, sent, states };
     if (step.kind === "wait") waits.push(step.wait_ms);
   }
   throw new Error(`the run does not end; it stands at ${stored}`);

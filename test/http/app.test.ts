@@ -87,6 +87,15 @@ describe("health", () => {
     };
     expect((await ask("GET", "/healthz")).body.code).toBe("unavailable");
   });
+  it("[MODEL-18] a deployment without models is as healthy, and says that it has none", async () => {
+    const { ask, deployment } = world();
+    const lack = { name: "models", ok: false, detail: "set MODEL_PLANNER", optional: true };
+    deployment.featureList = () => [lack, { name: "records", ok: true, detail: "D1 answers." }];
+    const { body } = await ask("GET", "/healthz");
+    expect([body.status, body.features[0]]).toEqual(["ok", lack]);
+    deployment.featureList = () => [{ ...lack, optional: false }];
+    expect((await ask("GET", "/healthz")).body.status).toBe("degraded");
+  });
   it("[HTTP-35] publishes the keys that verify tokens to everybody, and no private part", async () => {
     const { ask } = world();
     const { status, body } = await ask("GET", "/.well-known/jwks.json");

@@ -85,6 +85,14 @@ describe("the policy in force", () => {
     expect(runtime.policyRows).toHaveLength(1);
     expect((await put(strict, { "if-match": `"old" , W/"x",${current}` })).status).toBe(200);
   });
+  it("[HTTP-107] a key that stands twice is refused, although a parser would keep the last", async () => {
+    const { put, runtime } = policyWorld();
+    const text = JSON.stringify({ policy: strict });
+    const raw = text.replace('"tools":{', '"tools":{"file_read":"deny","file_read":"auto_approve",');
+    const { status, body } = await put(strict, { "if-match": current, "content-type": "application/json" }, { raw });
+    expect([status, body.detail]).toEqual([400, expect.stringContaining('"file_read" stands twice')]);
+    expect(runtime.calls).not.toContain("changePolicy");
+  });
   it("[HTTP-104] what is no policy is 400 with each problem by its path, and nothing changes", async () => {
     const { put, runtime, ask } = policyWorld();
     const wrong = await put({ ...defaultPolicy, tools: { file_read: "allow" }, roles: { king: {} } });

@@ -24,6 +24,7 @@ const agent = { at: { name: "proxy" }, foreign: { name: "agent-e" } };
 const queue = { at: { name: "proxy" }, foreign: { name: "queue-e" } };
 const letter = { at: { name: "proxy", id: "letter-1" }, foreign: { name: "proxy", id: "letter-e" } };
 const standing = { at: { id: "standing-1" }, foreign: { id: "standing-e" } };
+const memory = { at: { id: "memory-1" }, foreign: { id: "memory-e" } };
 const attempt = { at: { id: "attempt-1" }, foreign: { id: "attempt-e" } };
 const token = { at: { id: "token-1" }, foreign: { id: "token-e" } };
 const socket = { upgrade: "websocket", connection: "Upgrade" };
@@ -36,6 +37,7 @@ export const routeTable: Readonly<Record<string, RouteRow>> = {
   "GET /api/tasks": { needs: "viewer", ok: 200 },
   "GET /api/tasks/{id}": { needs: "viewer", ok: 200, ...task },
   "GET /api/tasks/{id}/events": { needs: "viewer", ok: 200, ...task },
+  "GET /api/tasks/{id}/thoughts": { needs: "viewer", ok: 200, ...task },
   "GET /api/tasks/{id}/patch": { needs: "viewer", ok: 200, ...task, query: "?attempt=attempt-1" },
   "GET /api/tasks/{id}/artifacts": { needs: "viewer", ok: 200, ...task },
   "POST /api/tasks/{id}/messages": { needs: "submitter", ok: 202, ...task, body: { text: "and this" } },
@@ -57,6 +59,8 @@ export const routeTable: Readonly<Record<string, RouteRow>> = {
   // Admitted, and told what is wrong with the body.
   "POST /api/standing-approvals": { needs: "approver", ok: 400, body: {} },
   "DELETE /api/standing-approvals/{id}": { needs: "approver", ok: 404, ...standing, body: reason },
+  "GET /api/memory": { needs: "viewer", ok: 200 },
+  "DELETE /api/memory/{id}": { needs: "admin", ok: 200, ...memory, body: reason },
 
   "GET /api/agents": { needs: "viewer", ok: 200 },
   "GET /api/agents/{name}": { needs: "viewer", ok: 200, ...agent },

@@ -4,6 +4,7 @@ import { secretHash } from "../../src/domain/credential.ts";
 import { callerRoles } from "../../src/domain/view.ts";
 import type { RuntimeDoor } from "../../src/http/doors.ts";
 import { adminToken, elsewhere, home } from "../fakes/door-ports.ts";
+import { memoryOf } from "../fakes/memory-door.ts";
 import type { FakeRuntime } from "../fakes/runtime-door.ts";
 import { approvalOf, letterOf, taskOf } from "../fakes/views.ts";
 import { type RouteRow, routeTable } from "./role-table.ts";
@@ -16,6 +17,7 @@ function furnish(runtime: FakeRuntime, mark: string): void {
   runtime.approvalRows.set(`approval-${mark}`, approvalOf(`approval-${mark}`));
   runtime.letterRows.set("proxy", [letterOf(`letter-${mark}`)]);
   const shown = { name: "t", role: "viewer", created_at: "2026-01-01T00:00:00.000Z", revoked_at: null } as const;
+  runtime.memoryRows.set(`memory-${mark}`, memoryOf(`memory-${mark}`));
   runtime.tokenRows.set(`token-${mark}`, { id: `token-${mark}`, ...shown });
 }
 function standingWorld() {

@@ -50,6 +50,16 @@ describe("asking for a task", () => {
     expect(runtime.calls).not.toContain("hasRepo");
     expect(deployment.resolved).toEqual([]);
   });
+  it("[MIND-1] a plan for an agent that thinks is taken where a model for executors is configured, and else told what to set", async () => {
+    const { ask, deployment } = registered();
+    const thinks = plan.replace("runner: steps", "runner: loop").replace("goal:", "budget: { tokens: 1000 }\ngoal:");
+    const asks = () => ask("POST", "/api/tasks", { as: "submitter", body: { ...taskBody, plan: thinks } });
+    const refused = await asks();
+    expect([refused.status, refused.body.code, refused.body.problems.length]).toEqual([422, "invalid_plan", 1]);
+    expect(refused.body.detail).toContain("MODEL_EXECUTOR");
+    deployment.executorMind = true;
+    expect((await asks()).status).toBe(202);
+  });
   it("[HTTP-13] an unregistered repository is 422 and nothing is fetched from it", async () => {
     const { ask, deployment, runtime } = world();
     for (const as of ["submitter", "admin"] as const) {

@@ -17,6 +17,9 @@ export interface ServiceOptions {
   readonly seed: boolean;
   /** Folders below which a task may name local repositories. */
   readonly repoRoots?: readonly string[];
+  /** More arguments, and more of the environment: models and their keys. */
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
 }
 export interface JourneyService {
   readonly url: string;
@@ -74,9 +77,11 @@ async function launch(state: string, port: number, options: ServiceOptions): Pro
   const args = ["--json", "--port", String(port), "--state", state];
   if (!options.seed) args.push("--no-seed");
   for (const root of options.repoRoots ?? []) args.push("--repo-root", root);
+  args.push(...(options.args ?? []));
   const child = spawn(process.execPath, [inProject("src/dev/start.ts"), ...args], {
     cwd: project,
     stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...options.env },
   });
   let said = "";
   child.stderr.on("data", (bytes: Buffer) => {

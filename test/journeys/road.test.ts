@@ -152,13 +152,18 @@ describe.concurrent("a task on its road", () => {
     expect((await road.ended(id)).status).toBe("done");
   });
 
-  it("[JRN-8] a wish without a plan ends with what to configure, while no model is", async () => {
+  it("[JRN-8] [MND-17] without a model a wish ends with what to set, an item that needs one is refused by name, and any other plan runs", async () => {
     const wish = { title: "Make it faster", repo: { url: road.repo.url } };
     const { id } = await road.client.post("/api/tasks", wish, taskView);
     const task = await road.ended(id);
     expect(task).toMatchObject({ status: "failed", attempts: [], pending_approvals: [] });
-    expect(task.reason).toMatch(/model/i);
-    expect(task.reason).toMatch(/plan/i);
+    for (const what of ["a plan", "MODEL_PROXY", "MODEL_PLANNER", "npm start -- --model-url URL"])
+      expect(task.reason).toContain(what);
+    const planned = planFor("words", "echo on > src/words.txt");
+    await expect(road.ask(planned.replace("runner: steps", "runner: loop"))).rejects.toThrow(/set MODEL_EXECUTOR/);
+    const done = await road.ask(planned);
+    await road.countersign(done);
+    expect(await road.ended(done)).toMatchObject({ status: "done", spent: { calls: 0 } });
   });
 
   it("[JRN-9] cancelled while it runs, its processes are gone at once and nothing is published", async () => {

@@ -15,7 +15,7 @@ import { type ApprovalView, approvalView } from "../../src/domain/approval-view.
 import { type AuditView, auditView, type EventView, eventView } from "../../src/domain/record-view.ts";
 import { isFinal } from "../../src/domain/task.ts";
 import { type Page, page, type TaskView, taskView } from "../../src/domain/view.ts";
-import { type JourneyService, startService } from "./helpers.ts";
+import { type JourneyService, type ServiceOptions, startService } from "./helpers.ts";
 
 /** A machine that does much else at once may be slow; a journey that is stuck shall still say where. */
 const PATIENCE_MS = 90_000;
@@ -72,10 +72,10 @@ export async function until<T>(what: string, look: () => Promise<T | null>, with
   throw new Error(`waited ${withinMs} ms for ${what}`, { cause: last });
 }
 
-export async function openRoad(): Promise<Road> {
+export async function openRoad(options: Pick<ServiceOptions, "args" | "env"> = {}): Promise<Road> {
   const folder = mkdtempSync(join(tmpdir(), "countersign-journey-repo-"));
   const repo = repository(join(folder, "pager"));
-  const service = await startService({ seed: false, repoRoots: [folder] });
+  const service = await startService({ seed: false, repoRoots: [folder], ...options });
   const client = connect(service.url, service.token);
   const looks = looksAt(client);
   const decides = decidesBy(client);

@@ -13,6 +13,8 @@ declare global {
       readonly TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1];
       /** The sample repository of the sandbox host that runs beside the tests. */
       readonly TEST_REPO: string;
+      /** A model server (test/setup/models.ts). */
+      readonly TEST_MODEL_URL: string;
     }
   }
 }

@@ -4,16 +4,25 @@
  */
 import { approvalPlants } from "./approvals.ts";
 import { gatePlants } from "./gates.ts";
+import { ladderPlants } from "./ladder.ts";
+import { lentPlants } from "./lent.ts";
+import { loopPlants } from "./loop.ts";
+import { memoryPlants } from "./memory.ts";
 import { messagingPlants } from "./messaging.ts";
+import { mindPlants } from "./minds.ts";
+import { modelPlants } from "./models.ts";
 import { peoplePlants } from "./people.ts";
+import { plannerPlants } from "./planner.ts";
 import { policyPlants } from "./policy.ts";
 import { scopePlants } from "./scope.ts";
 import { shellPlants } from "./shell.ts";
 import { standingPlants } from "./standing.ts";
 import { textPlants } from "./texts.ts";
 import { tokenPlants } from "./tokens.ts";
+import { toolPlants } from "./tools.ts";
 import { unnamedPlants } from "./unnamed.ts";
 import { worstCasePlants } from "./worst-case.ts";
+import { worstMindPlants } from "./worst-mind.ts";
 
 export interface Plant {
   readonly id: string;
@@ -35,17 +44,26 @@ export type Subset =
 
 export const plants: readonly Plant[] = [
   ...approvalPlants,
+  ...ladderPlants,
+  ...lentPlants,
+  ...loopPlants,
+  ...memoryPlants,
   ...messagingPlants,
+  ...mindPlants,
+  ...modelPlants,
   ...peoplePlants,
+  ...plannerPlants,
   ...policyPlants,
   ...scopePlants,
   ...shellPlants,
   ...tokenPlants,
+  ...toolPlants,
   ...gatePlants,
   ...standingPlants,
   ...textPlants,
   ...unnamedPlants,
   ...worstCasePlants,
+  ...worstMindPlants,
 ];
 
 /** What is wrong with the list itself, given each file's text; nothing when it can be planted. */

@@ -3,6 +3,8 @@ import type { Plant } from "./plants.ts";
 
 const hostile = { test: "test/domain/shell-hostile.test.ts" } as const;
 const programs = { test: "test/domain/shell-programs.test.ts" } as const;
+const options = { test: "test/domain/shell-options.test.ts" } as const;
+const words = { test: "test/domain/shell-path-words.test.ts" } as const;
 const guarded = { test: "test/domain/policy-protected.test.ts" } as const;
 const grant = { test: "test/domain/grant.test.ts" } as const;
 
@@ -110,5 +112,69 @@ export const shellPlants: readonly Plant[] = [
     replace: "if (unnamed !== null && context.token === null) return",
     why: "a wide grant writes the instructions of agents",
     subset: guarded,
+  },
+  {
+    id: "letters-of-an-option-unread",
+    file: "src/domain/shell-options.ts",
+    find: "    if (kind === undefined) return null;",
+    replace: "    if (kind === undefined) return at === 0 ? null : { ...plain, next };",
+    why: "an option joined to a harmless one goes unseen",
+    subset: options,
+  },
+  {
+    id: "long-option-by-prefix",
+    file: "src/domain/shell-options.ts",
+    find: "names.get(at < 0 ? word : word.slice(0, at));",
+    replace: "names.get(at < 0 ? word : word.slice(0, at)) ?? [...names].find(([name]) => name[0] === word[0])?.[1];",
+    why: "a shortened option is taken for a harmless one",
+    subset: options,
+  },
+  {
+    id: "unlisted-program-is-plain",
+    file: "src/domain/shell-opaque.ts",
+    find: "isPlainProgram(name) ? {} : { opaque: unlisted };",
+    replace: "isPlainProgram(name) ? {} : {};",
+    why: "a gate on paths lets a program pass that nobody knows",
+    subset: options,
+  },
+  {
+    id: "handed-on-unread",
+    file: "src/domain/shell-opaque.ts",
+    find: "const passed = end < 0 ? [] : words.slice(end + 1);",
+    replace: "const passed = end < 0 ? [] : words.slice(words.length);",
+    why: "a runner's own runner is told what to load",
+    subset: options,
+  },
+  {
+    id: "running-git-takes-any-option",
+    file: "src/domain/shell-git.ts",
+    find: "code: [...code, command, ...odd],",
+    replace: "code: [...code, command],",
+    why: "git fetch of a wildcard runs the program an option names",
+    subset: options,
+  },
+  {
+    id: "copy-of-sed-unseen",
+    file: "src/domain/shell-files.ts",
+    find: "files.flatMap((file) => [file, ...copiesOf(file, suffix)]);",
+    replace: "files.flatMap((file) => [file, ...copiesOf(file, suffix).slice(2)]);",
+    why: "the copy that sed keeps is a file nobody approved",
+    subset: options,
+  },
+  {
+    id: "values-of-options-unread",
+    file: "src/domain/shell-path-words.ts",
+    find: 'const value = word.includes("=") ? word.slice(word.indexOf("=") + 1) : joined;',
+    replace: "const value = joined;",
+    why: "a path behind an equals sign is not held to the workspace",
+    subset: words,
+  },
+  {
+    id: "reader-by-any-option",
+    file: "src/domain/shell-known.ts",
+    find: "harmless === undefined || readOptions(harmless, run.slice(1)).odd.length === 0;",
+    replace: "harmless === undefined || readOptions(harmless, run.slice(1)).odd.length >= 0;",
+    why: "an option by which a reader writes goes unseen",
+    subset: words,
   },
 ];

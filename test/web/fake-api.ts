@@ -3,12 +3,13 @@
 import type { Route, WebSocketRoute } from "playwright-core";
 import type { ApprovalView } from "../../src/domain/approval-view.ts";
 import { hashOf, sha256Hex } from "../../src/domain/canonical.ts";
+import type { MemoryView } from "../../src/domain/memory.ts";
 import type { PolicyView } from "../../src/domain/policy-shapes.ts";
 import type { DeadLetterView, QueueDetail, QueueMove } from "../../src/domain/queue-shapes.ts";
 import { standingMoves } from "../../src/domain/queue-standing.ts";
 import type { EventView } from "../../src/domain/record-view.ts";
 import type { StandingView } from "../../src/domain/standing-shape.ts";
-import type { TaskView } from "../../src/domain/view.ts";
+import type { TaskView, ThoughtView } from "../../src/domain/view.ts";
 import type { AgentView } from "../../src/http/doors.ts";
 import { madeBy } from "../fakes/views.ts";
 import { answerTo, changedBy } from "./example-policy.ts";
@@ -40,6 +41,8 @@ export class FakeApi {
   /** Newest last. */
   policies: PolicyView[] = [];
   standing: StandingView[] = [];
+  thoughts: ThoughtView[] = [];
+  memories: MemoryView[] = [];
   events: EventView[] = [];
   patch = "";
   output: string[] = [];
@@ -96,10 +99,12 @@ export class FakeApi {
       return this.policies.find((each) => String(each.version) === path.split("/")[4]);
     if (path === "/api/standing-approvals") return page(this.standing);
     if (path.startsWith("/api/standing-approvals/")) return this.standing.find((each) => each.id === id);
+    if (path === "/api/memory") return page(this.#remembered(query));
     if (path === "/api/events") return { items: [], last_seq: this.events.at(-1)?.seq ?? 0, reset: null };
     if (path.startsWith("/api/approvals/")) return this.approvals.find((approval) => approval.id === id);
     if (path.endsWith("/events"))
       return page(this.events.filter((event) => event.task_id === id && query.get("cursor") === null));
+    if (path.endsWith("/thoughts")) return page(this.thoughts);
     if (path.endsWith("/patch")) return this.patch === "" ? undefined : this.patch;
     if (path.startsWith("/api/tasks/")) return this.tasks.find((task) => task.id === id);
     return undefined;
@@ -134,9 +139,19 @@ export class FakeApi {
       this.decide(id, verb === "approve" ? "approve" : verb === "deny" ? "deny" : "request_changes");
       return route.fulfill({ json: this.approvals.find((approval) => approval.id === id) ?? {} });
     }
+    if (room === "memory") {
+      const wiped = { title: "", text: "", excerpt: "", forgotten: true };
+      this.memories = this.memories.map((each) => (each.id === id ? { ...each, ...wiped } : each));
+      return route.fulfill({ json: this.memories.find((each) => each.id === id) });
+    }
     if (room === "queues")
       return route.fulfill({ json: this.#queue(decodeURIComponent(id), path.split("/").slice(4)) });
     await route.fulfill({ status: room === "tasks" && id === "" ? 202 : 200, json: this.tasks[0] ?? {} });
+  }
+
+  #remembered(query: URLSearchParams): MemoryView[] {
+    const [words, kind] = [query.get("q") ?? "", query.get("kind")];
+    return this.memories.filter((each) => (kind ?? each.kind) === each.kind && each.text.includes(words));
   }
 
   /** `pause`, or `dead-letters/requeue`, or `dead-letters/<id>/requeue`. */

@@ -167,6 +167,7 @@ describe.skipIf(!chromiumIsHere)("tasks on the page", () => {
     "/queues",
     "/queues/executor_queue",
     "/queues/proxy",
+    "/memory",
   ];
   for (const size of [wide, slim])
     it(`[WEB-16] at ${size.width} px every page fits, is named, and keeps to itself`, async () => {

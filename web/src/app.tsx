@@ -4,6 +4,7 @@ import { lazy, Suspense, useEffect, useState } from "react";
 import { ActivityPage } from "./activity/page.tsx";
 import { startLive, useLive } from "./api/live.ts";
 import { pendingApprovals } from "./api/queries.ts";
+import { MemoryPage } from "./memory/page.tsx";
 import { QueuesPage } from "./queues/page.tsx";
 import { ReviewPage } from "./review/page.tsx";
 import { Link, navigate, partsOf, usePath } from "./route.tsx";
@@ -59,6 +60,9 @@ function Frame({ me }: { readonly me: Me }) {
           </Tab>
           <Tab to="/queues" at={parts[0]}>
             Queues
+          </Tab>
+          <Tab to="/memory" at={parts[0]}>
+            Memory
           </Tab>
           <Tab to="/policy" at={parts[0]}>
             Policy
@@ -116,6 +120,7 @@ function Page({ parts }: { readonly parts: readonly string[] }) {
     if (room === "tasks" && id !== undefined) return <TaskPage id={id} key={id} />;
     if (room === "activity" && id === undefined) return <ActivityPage />;
     if (room === "queues") return <QueuesPage name={id ?? null} />;
+    if (room === "memory" && id === undefined) return <MemoryPage />;
     if (room === "standing") return <StandingPage id={id ?? null} />;
     if (room === "policy" && /^(?:[1-9]\d{0,8})?$/.test(id ?? ""))
       return (
@@ -128,7 +133,7 @@ function Page({ parts }: { readonly parts: readonly string[] }) {
     <Empty title="There is no page here">
       <p>
         Go to <Link to="/review">Review</Link>, <Link to="/tasks">Tasks</Link>, <Link to="/activity">Activity</Link>,{" "}
-        <Link to="/queues">Queues</Link> or <Link to="/policy">Policy</Link>.
+        <Link to="/queues">Queues</Link>, <Link to="/memory">Memory</Link> or <Link to="/policy">Policy</Link>.
       </p>
     </Empty>
   );
@@ -151,6 +156,7 @@ const titles: Readonly<Record<string, string>> = {
   activity: "Activity",
   queues: "Queues",
   standing: "Approved in advance",
+  memory: "Memory",
   policy: "Policy",
 };
 

@@ -15,6 +15,7 @@ import "./style/activity.css";
 import "./style/queues.css";
 import "./style/policy.css";
 import "./style/standing.css";
+import "./style/minds.css";
 
 const client = new QueryClient({
   defaultOptions: {

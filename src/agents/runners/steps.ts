@@ -9,6 +9,7 @@ import type { ExecutionOrder } from "../../domain/result.ts";
 import type { AttemptRef, Entry } from "../bus.ts";
 import type { Ports } from "../step.ts";
 import { toolsFor } from "../tools/chain.ts";
+import { saidBy } from "../tools/results.ts";
 import { call, note, poll, whyFailed } from "../workspace.ts";
 
 export const runnerState = z.strictObject({ step: z.number().int(), call: call.nullable() });
@@ -59,7 +60,8 @@ export async function nextStep(
 
   const seen = await poll(sandboxes, world.sandbox, runner.call, spec);
   if (seen.ended === null) return { kind: "working", runner: { ...runner, call: seen.call }, output: seen.output };
-  await tools.settle(asked.call_id, seen.ended);
+  const said = await saidBy(sandboxes, world.sandbox, asked.call_id, runner.call.offset);
+  await tools.settle(asked.call_id, seen.ended, said);
   if (seen.ended.state === "unknown")
     return { kind: "lost", detail: `what became of step ${runner.step + 1} is not known` };
   const failed = whyFailed(`step ${runner.step + 1}`, seen.ended);

@@ -3,52 +3,88 @@
  * filtered by what the agent may do at all, and last the approval that each call needs. What runs is made from the
  * very arguments that were authorized. [CHAIN-*]
  */
-import { z } from "zod";
+import type { Preset } from "../../domain/presets.ts";
 import type { ExecutionOrder } from "../../domain/result.ts";
+import { offeredUnder } from "../../domain/under-preset.ts";
 import { limits } from "../../limits.ts";
 import type { AttemptRef, Authorization, Bus, ToolCall } from "../bus.ts";
 import type { CallOutcome, ExecSpec } from "../ports.ts";
+import { pythonExecute, shellExecute, skillExecute } from "./commands.ts";
+import { fileRead, listDirectory } from "./files.ts";
+import { gitAdd, gitBlame, gitCommit, gitDiff, gitLog, gitStatus } from "./git.ts";
+import { attemptGuard, type Guard, type Mode } from "./guard.ts";
+import { memorySearch, webSearch } from "./lookups.ts";
+import { searchFiles } from "./search.ts";
+import type { Tool, Tools } from "./tool.ts";
+import { fileEdit, fileWrite } from "./writing.ts";
 
-export interface Tool {
-  readonly name: string;
-  /** A tool that only reads may be used in research too. */
-  readonly reads_only: boolean;
-  /** What the sandbox runs for these arguments; null when they are not the tool's. */
-  spec(args: unknown): ExecSpec | null;
+/** All that research may ever use. */
+export const researchTools: readonly string[] = [
+  "web_search",
+  "file_read",
+  "search_files",
+  "list_directory",
+  "memory_search",
+];
+
+/** What every agent that thinks has, before anything is asked. */
+export function ownTools(parts: { readonly searches_web: boolean }): Tools {
+  const files = [fileRead, fileWrite, fileEdit, listDirectory, searchFiles];
+  const commands = [shellExecute(limits.tool_timeout_ms), pythonExecute];
+  const git = [gitStatus, gitDiff, gitLog, gitBlame, gitAdd, gitCommit];
+  return named([...files, ...commands, ...git, memorySearch, ...(parts.searches_web ? [webSearch] : [])]);
 }
-export type Tools = ReadonlyMap<string, Tool>;
-/** `research` is read-only by construction: tools that change anything are not there. */
-export type Mode = "execution" | "research";
+/** The blocks of a plan need nothing else. */
+export function stepTools(): Tools {
+  return named([shellExecute(limits.step_timeout_ms)]);
+}
+function named(tools: readonly Tool[]): Tools {
+  return new Map(tools.map((tool) => [tool.name, tool]));
+}
 
-const shellArguments = z.strictObject({ command: z.string() });
-const shellExecute: Tool = {
-  name: "shell_execute",
-  reads_only: false,
-  spec(args) {
-    const read = shellArguments.safeParse(args);
-    if (!read.success) return null;
-    return { argv: ["bash", "-euo", "pipefail", "-c", read.data.command], timeout_ms: limits.step_timeout_ms };
-  },
-};
-
-export function skillTools(): Tools {
-  return new Map([shellExecute].map((tool) => [tool.name, tool]));
+/** Brings what the skills that the order names may run. */
+export function skillTools(tools: Tools, skills: readonly string[]): Tools {
+  const brought = skillExecute(skills);
+  return brought === null ? tools : new Map([...tools, [brought.name, brought]]);
 }
 
 /** No call outlasts its attempt. */
 export function prepared(tools: Tools, order: Pick<ExecutionOrder, "minutes">): Tools {
-  const bound = (tool: Tool): Tool => ({
-    ...tool,
-    spec(args) {
-      const spec = tool.spec(args);
-      return spec === null ? null : { ...spec, timeout_ms: Math.min(spec.timeout_ms, order.minutes * 60_000) };
-    },
+  const within = (spec: ExecSpec): ExecSpec => ({
+    ...spec,
+    timeout_ms: Math.min(spec.timeout_ms, order.minutes * 60_000),
   });
+  const bound = (tool: Tool): Tool => {
+    const spec = (args: unknown) => {
+      const made = tool.spec(args);
+      return made === null ? null : within(made);
+    };
+    if (tool.does !== "prepared") return { ...tool, spec };
+    return {
+      ...tool,
+      spec,
+      async prepare(args, hands) {
+        const made = await tool.prepare(args, hands);
+        return "spec" in made ? { spec: within(made.spec) } : made;
+      },
+    };
+  };
   return new Map([...tools].map(([name, tool]) => [name, bound(tool)]));
 }
 
-export function filtered(tools: Tools, mode: Mode): Tools {
-  return new Map([...tools].filter(([, tool]) => mode === "execution" || tool.reads_only));
+export interface Allowed {
+  readonly mode: Mode;
+  readonly preset: Preset;
+  /** Of research: which of its tools the planner lets it use; null for all. */
+  readonly only: readonly string[] | null;
+}
+export function filtered(tools: Tools, { mode, preset, only }: Allowed): Tools {
+  const there = (tool: Tool): boolean => {
+    if (!offeredUnder(preset, tool.name)) return false;
+    if (mode === "execution") return true;
+    return tool.reads_only && researchTools.includes(tool.name) && (only === null || only.includes(tool.name));
+  };
+  return new Map([...tools].filter(([, tool]) => there(tool)));
 }
 
 /** Tools as an agent holds them: nothing can be started without having been asked for. */
@@ -57,24 +93,25 @@ export interface GuardedTools {
   authorize(call: ToolCall): Promise<Authorization>;
   /** What an authorized call runs. */
   spec(call: Pick<ToolCall, "tool" | "arguments">): ExecSpec | null;
-  settle(call_id: string, outcome: CallOutcome): Promise<void>;
+  settle(call_id: string, outcome: CallOutcome, said?: string): Promise<void>;
 }
 
-export function approvalRequired(tools: Tools, bus: Bus, ref: AttemptRef): GuardedTools {
-  const spec: GuardedTools["spec"] = (call) => tools.get(call.tool)?.spec(JSON.parse(call.arguments)) ?? null;
+export function approvalRequired(tools: Tools, guard: Guard): GuardedTools {
   return {
     async authorize(call) {
-      if (spec(call) !== null) return bus.authorize(ref, call);
-      const reason = tools.has(call.tool)
-        ? `these are not arguments of ${call.tool}`
-        : `${call.tool} is not one of the tools at hand`;
-      return { answer: "refused", error_code: "gate_blocked", reason };
+      const tool = tools.get(call.tool);
+      if (tool?.read(JSON.parse(call.arguments)).ok === true) return guard.authorize(call);
+      const reason =
+        tool === undefined ? `${call.tool} is not one of the tools at hand` : `these are not arguments of ${call.tool}`;
+      return { answer: "refused", error_code: "gate_blocked", reason, scope: "call" };
     },
-    spec,
-    settle: (call_id, outcome) => bus.settle(ref, call_id, outcome),
+    spec: (call) => tools.get(call.tool)?.spec(JSON.parse(call.arguments)) ?? null,
+    settle: guard.settle,
   };
 }
 
+/** Of the runner `steps`: its blocks, and nothing besides. */
 export function toolsFor(order: Pick<ExecutionOrder, "minutes">, mode: Mode, bus: Bus, ref: AttemptRef): GuardedTools {
-  return approvalRequired(filtered(prepared(skillTools(), order), mode), bus, ref);
+  const there = filtered(prepared(stepTools(), order), { mode, preset: "DEFAULT", only: null });
+  return approvalRequired(there, attemptGuard(bus, ref));
 }

@@ -1,5 +1,6 @@
 /** Holds what bash ran to what was read: every program that ran and every file that appeared was told, or the script was flagged. [ORA-1] */
 import { readShell, type ShellReading } from "../../../src/domain/shell.ts";
+import { unlisted } from "../../../src/domain/shell-opaque.ts";
 import type { Ran } from "./bash.ts";
 
 export interface Verdict {
@@ -16,11 +17,14 @@ export function judge(script: string, ran: Ran): Verdict {
   return { flagged, missed: [...programs(reading, ran), ...files(reading, ran)] };
 }
 
-/** Words that a wrapper takes from its input are foreseen as far as they stand in the script: that is no flag. */
+/**
+ * Words that a wrapper takes from its input are foreseen as far as they stand in the script: that is no flag. Nor is it
+ * one that nobody listed the stubs: which program runs, and with which words, is told all the same.
+ */
 function flagOf(reading: ShellReading): string | null {
   if (reading.parse_error !== null) return reading.parse_error;
   if (reading.dynamic) return "dynamic";
-  return reading.commands.find(({ opaque, open }) => opaque !== null && !open)?.opaque ?? null;
+  return reading.commands.find(({ opaque, open }) => opaque !== null && opaque !== unlisted && !open)?.opaque ?? null;
 }
 
 function programs(reading: ShellReading, ran: Ran): string[] {

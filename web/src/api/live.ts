@@ -145,6 +145,7 @@ export function keysTouchedBy(event: EventView): readonly (readonly string[])[] 
   if (/^(approval_|tool_approval|plan_ready|task_)/.test(event.type)) keys.push(["approvals"], ["approval"]);
   if (event.type === "standing_changed") keys.push(["standing"]);
   if (/^(agent_|state_changed)/.test(event.type)) keys.push(["agents"]);
+  if (event.type === "approval_resolved" || event.type.startsWith("task_execution_")) keys.push(["memory"]);
   if (event.type === "policy_changed") keys.push(["policy"]);
   if (/^(queue_changed|dead_letter|message$|agent_)/.test(event.type)) keys.push(["queues"]);
   return keys;

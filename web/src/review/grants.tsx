@@ -51,6 +51,9 @@ function Item({ item }: { readonly item: CardItem }) {
             <Shown text={item.runner} />, at most {item.max_attempts} {item.max_attempts === 1 ? "attempt" : "attempts"}
           </dd>
         </div>
+        {item.preset !== undefined && (
+          <Row name="Preset" values={[item.preset]} none="" loud={item.preset === "PERMISSIVE"} />
+        )}
         <div>
           <dt>Item hash</dt>
           <dd>

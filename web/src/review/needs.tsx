@@ -27,7 +27,8 @@ export function Needs({ approval }: { readonly approval: ApprovalView }) {
         {approved.length === 0 && ": two different people must approve."}
         {approved.map((made) => (
           <span key={made.by}>
-            : by <DecidedBy subject={made.by} /> <Ago at={made.at} />
+            : by <DecidedBy subject={made.by} />
+            <LinkBy made={made} /> <Ago at={made.at} />
           </span>
         ))}
       </li>
@@ -52,6 +53,17 @@ export function Needs({ approval }: { readonly approval: ApprovalView }) {
     <ul className="needs" aria-label="What this card needs">
       {lines}
     </ul>
+  );
+}
+
+/** Who else could have said it: whoever makes a link for somebody can open it. */
+export function LinkBy({ made }: { readonly made: ApprovalView["decisions"][number] }) {
+  if (made.link_by === undefined) return null;
+  return (
+    <>
+      {" "}
+      (by a sign-in link that <DecidedBy subject={made.link_by} /> made)
+    </>
   );
 }
 

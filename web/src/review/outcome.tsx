@@ -5,6 +5,7 @@ import { DecidedBy } from "../standing/by.tsx";
 import { Shown } from "../ui/shown.tsx";
 import { Ago } from "../ui/time.tsx";
 import { decisionWords } from "../ui/words.ts";
+import { LinkBy } from "./needs.tsx";
 
 const words: Readonly<Record<ApprovalView["status"], string>> = {
   pending: "Open",
@@ -35,8 +36,8 @@ export function Outcome({ approval, next }: { readonly approval: ApprovalView; r
               {decisionWords[decision.decision]} by{" "}
               <strong>
                 <DecidedBy subject={decision.by} />
-              </strong>{" "}
-              <Ago at={decision.at} />
+              </strong>
+              <LinkBy made={decision} /> <Ago at={decision.at} />
               {decision.comment !== null && decision.comment !== "" && (
                 <blockquote>
                   <Shown text={decision.comment} />

@@ -3,6 +3,7 @@ import type { TaskView } from "../api/queries.ts";
 import { Shown } from "../ui/shown.tsx";
 import { duration, size } from "../ui/time.tsx";
 import { AttemptOutput } from "./output.tsx";
+import { recoveryWords } from "./thinking-words.ts";
 import { Verification } from "./verification.tsx";
 
 type ItemView = TaskView["items"][number];
@@ -90,6 +91,7 @@ function Attempt({ attempt, newest }: { readonly attempt: AttemptView; readonly 
           {attempt.error_code !== null && <code>{attempt.error_code}</code>} <Shown text={attempt.detail} />
         </p>
       )}
+      <Recoveries of={attempt.recoveries ?? []} />
       {attempt.started_at !== null && <AttemptOutput id={attempt.id} running={attempt.state === "running"} />}
       {attempt.patch !== null && <Files patch={attempt.patch} />}
       {attempt.verifications.map((verification, index) => (
@@ -97,6 +99,24 @@ function Attempt({ attempt, newest }: { readonly attempt: AttemptView; readonly 
         <Verification verification={verification} key={index} />
       ))}
     </details>
+  );
+}
+
+/** What its loop did about being stuck, in its order. [WEB-84] */
+function Recoveries({ of }: { readonly of: NonNullable<AttemptView["recoveries"]> }) {
+  if (of.length === 0) return null;
+  return (
+    <ol className="recoveries" aria-label="Recoveries">
+      {of.map((recovery, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: recoveries are only ever added
+        <li key={index}>
+          {recoveryWords(recovery)}{" "}
+          <span className="quiet">
+            <Shown text={recovery.detail} />
+          </span>
+        </li>
+      ))}
+    </ol>
   );
 }
 

@@ -17,6 +17,7 @@ import { Items } from "./items.tsx";
 import { Status } from "./list.tsx";
 import { Phases } from "./phases.tsx";
 import { Remarks } from "./remarks.tsx";
+import { Thinking } from "./thinking.tsx";
 
 export function TaskPage({ id }: { readonly id: string }) {
   const task = useQuery(taskById(id));
@@ -61,6 +62,7 @@ function Task({ task }: { readonly task: TaskView }) {
       <Phases task={task} />
       <TaskFacts task={task} />
       <Remarks task={task} />
+      <Thinking task={task} />
       {task.items.length > 0 && <Items task={task} />}
       <Change task={task} />
       {task.plan !== null && <Plan plan={task.plan} />}

@@ -62,6 +62,7 @@ const advised: Readonly<Record<string, readonly [title: string, advice: string]>
     "There is no such standing approval",
     "It may belong to another scope. Look in the list.",
   ],
+  memory_not_found: ["There is no such memory", "It may belong to another scope. Search again."],
   queue_not_found: ["There is no such queue", "It may belong to another scope. Look in the list of queues."],
   dead_letter_not_found: ["There is no such letter", "Look at the queue again: it may have gone on."],
   not_in_this_state: ["It has changed meanwhile", "Look at it again as it stands now."],

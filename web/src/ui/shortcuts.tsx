@@ -31,6 +31,7 @@ const keys: readonly (readonly [key: string, does: string])[] = [
   ["Esc", "Close the open step"],
   ["j", "Next card"],
   ["k", "Card before"],
+  ["/", "Search, where there is one"],
   ["?", "This help"],
 ];
 

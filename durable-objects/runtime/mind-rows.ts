@@ -1,0 +1,94 @@
+/** The rows of thinking: each call of a model, each account that pays, each rung of a ladder that was taken. [ROW-*] */
+import { z } from "zod";
+import { modelRoles } from "../../src/agents/models.ts";
+import { rungStates, rungs } from "../../src/domain/attempt.ts";
+import type { Sql } from "../sql.ts";
+
+const cost = z.strictObject({
+  input_tokens: z.number().int(),
+  output_tokens: z.number().int(),
+  cached_tokens: z.number().int(),
+  estimated: z.boolean(),
+});
+
+/** `estimated`: nobody told what it has cost, so the most it may have is charged. */
+export const thoughtRow = z.strictObject({
+  id: z.string(),
+  task_id: z.string(),
+  run_id: z.string(),
+  /** The account's row. */
+  account: z.string(),
+  attempt_id: z.string().nullable(),
+  why: z.string(),
+  role: z.enum(modelRoles),
+  agent: z.string(),
+  prompt: z.string(),
+  reserve_tokens: z.number().int(),
+  /** The phase it was made in: its row. */
+  phase_id: z.string().nullable(),
+  state: z.enum(["open", "charged", "estimated"]),
+  model: z.string().nullable(),
+  usage: cost.nullable(),
+  usd: z.number().nullable(),
+  failure: z.string().nullable(),
+  at: z.string(),
+  ended_at: z.string().nullable(),
+});
+export type ThoughtRow = z.infer<typeof thoughtRow>;
+
+export const accountRow = z.strictObject({
+  /** The task and the account, parted by a colon: `t1:task`, `t1:plan:p1`, `t1:item:p1.a`. */
+  id: z.string(),
+  task_id: z.string(),
+  spent: z.strictObject({
+    calls: z.number().int(),
+    input_tokens: z.number().int(),
+    output_tokens: z.number().int(),
+    usd: z.number(),
+    unknown_price: z.boolean(),
+    estimated: z.boolean(),
+  }),
+  /** What people added, each by a decision of their own. */
+  extra: z.strictObject({ tokens: z.number(), usd: z.number(), minutes: z.number() }),
+  /** Cards asked about it: names the next one. */
+  asked: z.number().int(),
+  /** A person said no to more of it, or nobody said anything in time. */
+  closed: z.boolean(),
+});
+export type AccountRow = z.infer<typeof accountRow>;
+
+export const rungRow = z.strictObject({
+  /** Of a consult, the `consult_id`; of a re-plan, the `replan_id`. */
+  id: z.string(),
+  task_id: z.string(),
+  work_item_id: z.string(),
+  attempt_id: z.string(),
+  attempt_number: z.number().int(),
+  from: z.enum(rungs),
+  to: z.enum(rungs),
+  why: z.string(),
+  skipped: z.array(z.string()),
+  at: z.string(),
+  state: z.enum(rungStates),
+  /** Until when an answer counts. */
+  due_at: z.number().nullable(),
+  /** What came of it, in words. */
+  detail: z.string().nullable(),
+});
+export type RungRow = z.infer<typeof rungRow>;
+
+/** A task's thoughts, oldest first; `cursor` is the `next_cursor` of the page before. */
+export function thoughtsOf(
+  sql: Sql,
+  task_id: string,
+  { limit, cursor }: { readonly limit: number; readonly cursor: string | null },
+): { items: ThoughtRow[]; next_cursor: string | null } {
+  const from = cursor === null ? 0 : Number.parseInt(cursor, 10) || 0;
+  const found = sql.all<{ seq: number; doc: string }>(
+    "SELECT seq, doc FROM thoughts WHERE task_id = ? AND seq > ? ORDER BY seq LIMIT ?",
+    ...[task_id, from, limit + 1],
+  );
+  const page = found.slice(0, limit);
+  const items = page.map(({ doc }) => thoughtRow.parse(JSON.parse(doc)));
+  return { items, next_cursor: found.length > limit ? String(page.at(-1)?.seq ?? from) : null };
+}

@@ -1,0 +1,55 @@
+/** What strangers slipped into standing approvals: globs that go after protected files, and bounds that nobody can mean. */
+import { describe, expect, it } from "vitest";
+import type { Card } from "../../src/domain/approval-view.ts";
+import { standingInput } from "../../src/domain/standing-shape.ts";
+import { asked, cardOf, itemOf, why } from "./standing-world.ts";
+
+const grants = (more: Partial<Card["items"][number]["grants"]>) => ({
+  card: cardOf({ items: [itemOf({ grants: { ...itemOf().grants, ...more } })] }),
+});
+
+describe("a hostile plan or bound", () => {
+  it.each([
+    [[".husky/**"], ["**"]],
+    [[".husky/pre-commit"], [".husky/**"]],
+    [["**/.husky/**"], ["**"]],
+    [[".HUSKY/**"], ["**"]],
+    [[".h*/**"], ["**"]],
+    [["lefthook.yml", "lefthook.ym"], ["**"]],
+    [["LEFTHOOK.yml"], ["**"]],
+    [["lefthook.y*"], ["**"]],
+    [["a/.github/workflows/**"], ["a/**"]],
+    [[".github/workflows/**"], [".github/**"]],
+    [["requirements/dev.txt"], ["**"]],
+    [["GITHUB~1/**"], ["**"]],
+    [[".git/**"], ["**"]],
+  ] as const)("[STA-10] %j goes after a protected file, so it is outside of %j", (paths, within) => {
+    expect(why(asked(grants({ paths: [...paths] }), { paths: [...within] }))).toContain("is outside");
+    expect(why(asked(grants({ paths: [...paths] }), { paths: ["src/**", ...within, ...paths] }))).toBe("");
+  });
+
+  it.each([
+    [{}, { who: ["*"] }],
+    [{}, { who: ["gr*"] }],
+    [{}, { who: ["standing:abc"] }],
+    [{}, { who: ["Standing:abc"] }],
+    [{}, { who: ["al\u{202e}ice"] }],
+    [{}, { who: ["al\u{1b}[0mice"] }],
+    [{}, { labels: ["a\u{200b}"] }],
+    [{}, { commands: ["**"] }],
+    [{}, { commands: ["* **"] }],
+    [{}, { commands: [" n* test"] }],
+    [{}, { environment: { setup: ["**"] } }],
+    [{ name: "chores\u{202e}" }, {}],
+    [{ name: "chores\u{1b}[2K" }, {}],
+    [{ reason: "small\u{2066} things" }, {}],
+  ])("[STA-40] %j with the bounds %j names nobody, or hides something, and is refused", (more, within) => {
+    const least = {
+      ...{ name: "chores", reason: "small\nthings", until: "2030-01-01T00:00:00Z", uses: 3 },
+      bounds: { who: ["alice#abc123"], repos: ["https://git.example/a/b"], verify: ["npm test"], commands: ["npm **"] },
+    };
+    expect(standingInput.safeParse(least).success).toBe(true);
+    const given = { ...least, ...more, bounds: { ...least.bounds, ...within } };
+    expect(standingInput.safeParse(given).success).toBe(false);
+  });
+});
