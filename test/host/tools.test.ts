@@ -103,9 +103,9 @@ describe.concurrent("the tools in a real sandbox", () => {
   it("[TOOL-20] commands, scripts and skills run in the workspace and say how they ended", async () => {
     const { id, call } = await hands();
     expect(await call("shell_execute", { command: "pwd; cat a.txt | head -n 1", cwd: "dir/.." })).toMatch(
-      /exit code 0,.*\n\/workspace\none\n/,
+      /exit code 0,.*\n\/workspace\none$/,
     );
-    expect(await call("shell_execute", { command: "pwd", cwd: "dir" })).toContain("\n/workspace/dir\n");
+    expect(await call("shell_execute", { command: "pwd", cwd: "dir" })).toMatch(/\n\/workspace\/dir$/);
     expect(await call("shell_execute", { command: "pwd", cwd: "none" })).toMatch(/^error: /);
     expect(await call("shell_execute", { command: "false | true" })).toMatch(/^error: .*exit code 1/);
     expect(await call("shell_execute", { command: "no-such-program" })).toMatch(
@@ -123,9 +123,9 @@ describe.concurrent("the tools in a real sandbox", () => {
       "mkdir -p .countersign/skills/greet; echo 'echo \"$0: $1, $2\"' > .countersign/skills/greet/hi.sh; printf '#!/bin/sh\\npwd\\n' > .countersign/skills/greet/where; chmod +x .countersign/skills/greet/where",
     );
     expect(await call("skill_execute", { skill: "greet", script: "hi.sh", args: ["a b", "$(x)"] })).toContain(
-      "hi.sh: a b, $(x)\n",
+      "hi.sh: a b, $(x)",
     );
-    expect(await call("skill_execute", { skill: "greet", script: "where" })).toContain("\n/workspace\n");
+    expect(await call("skill_execute", { skill: "greet", script: "where" })).toMatch(/\n\/workspace$/);
     expect(await call("skill_execute", { skill: "greet", script: "none.sh" })).toMatch(/^error: .*exit code 127/);
   });
   it("[TOOL-20] git works on the sandbox's clone, and what is committed there leaves the published change as it is", async () => {

@@ -76,9 +76,9 @@ export const destruction: Family = {
       "npx rimraf src",
       "docker run -v /:/host alpine rm -rf /host",
     ].map((command) => sh(command)),
-    sh("mkfs.ext4 /dev/sda1", "auto"),
+    sh("mkfs.ext4 /dev/sda1"),
     sh("cp /dev/null src/a.ts", "auto"),
-    sh("shutdown -h now", "grant", "auto"),
+    sh("shutdown -h now", "grant"),
     sh("find . -type f -exec truncate -s 0 {} +"),
     sh("shred -u src/a.ts", "grant", "auto"),
     // Inside the workspace, in one plain command each: what a grant of everything covers, and nothing less does.

@@ -102,15 +102,11 @@ export const names: Family = {
       "~root/.ssh/authorized_keys",
     ].map((path) => file("file_write", path)),
     // Odd to the eye, and by every byte one program or one file of the workspace: allowed with all of them.
-    ...["git\u00a0status", "gіt status", "echo ok ; ｒｍ -rf .", "git status ．．／．．"].map((command) =>
-      sh(command, "grant", "auto"),
+    ...["git\u00a0status", "gіt status", "echo ok ; ｒｍ -rf ."].map((command) => sh(command, "grant")),
+    sh("git status ．．／．．", "grant", "auto"),
+    ...["src/..\u2215..\u2215x", "C:\\Windows\\x", "\\\\evil.example\\share", "file:///etc/passwd"].map((path) =>
+      file("file_write", path, "grant", "auto"),
     ),
-    ...[
-      "src/..\u2215..\u2215x",
-      "C:\\Windows\\x",
-      "\\\\evil.example\\share",
-      "file:///etc/passwd",
-      "src/a.ts\n/etc/passwd",
-    ].map((path) => file("file_write", path, "grant", "auto")),
+    file("file_write", "src/a.ts\n/etc/passwd"),
   ],
 };
