@@ -37,6 +37,7 @@ describe("a policy that changes", () => {
       answer: "refused",
       error_code: "gate_blocked",
       reason: "tool:shell_execute: the policy denies shell_execute",
+      scope: "call",
     });
     must(await change(scope, defaultPolicy));
     const other = { ...step(held, 1), call_id: "step-2" };
