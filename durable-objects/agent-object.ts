@@ -36,6 +36,7 @@ export class AgentObject extends DurableObject<Bindings> implements RemoteAgent 
   readonly #told: Told;
   readonly #inbox: Inbox;
   readonly #work: Work;
+  readonly #steps: Steps;
   readonly #sockets: OutputSockets;
   readonly #shift: Shift;
   #post: Post | null = null;
@@ -56,6 +57,7 @@ export class AgentObject extends DurableObject<Bindings> implements RemoteAgent 
     this.#told = told;
     this.#inbox = new Inbox(stores, records);
     this.#work = new Work(stores, { records, steps, shared, told, mail: () => this.#mail() });
+    this.#steps = steps;
     this.#sockets = sockets;
     this.#shift = new Shift(ctx.storage, {
       name: () => stores.self.read()?.name ?? "an agent",
@@ -145,15 +147,18 @@ export class AgentObject extends DurableObject<Bindings> implements RemoteAgent 
   }
 
   /**
-   * Calls off the run of an attempt or a verification: its sandbox is destroyed now, not when it next looks. Before, it
-   * is asked about the calls that were left open.
+   * Calls off the run of an attempt or a verification, or the run of that very id: a model it is asking is let go, and
+   * its sandbox is destroyed now, not when it next looks. Before, it is asked about the calls that were left open.
    */
   async callOff(scope: string, owner: string, calls: readonly string[] = []): Promise<void> {
     this.#stores.self.belongs(scope);
-    const open = this.#stores.runs.ofOwner(owner);
+    const { runs } = this.#stores;
+    const named = runs.get(owner);
+    const open = named === null || named.owner === owner ? runs.ofOwner(owner) : [named];
     this.#stores.sql.transaction(() => {
-      for (const run of open) this.#stores.runs.put({ ...run, cancelled: true, next_at: 0 });
+      for (const run of open) runs.put({ ...run, cancelled: true, next_at: 0 });
     });
+    for (const run of open) this.#steps.abort(run.id);
     const { sandboxes } = worldOf(this.env);
     const made = (await sandboxes.sandboxes()).filter(
       (sandbox) => sandbox.owner === owner && sandbox.scope_id === scope,

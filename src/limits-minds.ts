@@ -48,6 +48,10 @@ export const mindLimits = {
   model_timeout_ms: 5 * 60_000,
   model_answer_bytes: 512 * 1024,
   model_answer_calls: 64,
+  /** Bytes of an answer as they come, whatever is in them, and of a refusal; more tokens than that no call is believed to cost. */
+  model_wire_bytes: 16 * 1024 * 1024,
+  model_refusal_bytes: 256 * 1024,
+  call_tokens: 100_000_000,
   model_retry_after_max_ms: 15 * 60_000,
   models_per_role: 8,
   /** A provider's own words in a failure. */
@@ -99,6 +103,8 @@ export const mindLimits = {
   /** How often the runtime is told what a call has cost before the step is given up, and asked whether there is budget. */
   thought_tries: 3,
   budget_look_ms: 5_000,
+  /** Of what an item's model is told, as much stands on its card. */
+  card_section_chars: 32_000,
   /** Answers in a row that cannot be used: the first is sent back. */
   model_repairs: 1,
   /** Of one answer: calls that are run, bytes of all their arguments, characters of its words. */

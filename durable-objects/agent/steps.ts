@@ -25,6 +25,8 @@ export class Steps {
   readonly #shared: SharedWork;
   readonly #shown: Shown;
   readonly #roleOf: typeof roleOf;
+  /** Of the steps under way, by run: what calls one off ends its model call in flight. */
+  readonly #signals = new Map<string, AbortController>();
   constructor(
     stores: AgentStores,
     parts: {
@@ -81,14 +83,24 @@ export class Steps {
       try {
         const role = this.#role();
         const context = this.#context(run);
-        step = await role.step(role.parse(run.state), context, this.#remotes.ports());
+        const ending = new AbortController();
+        this.#signals.set(id, ending);
+        if (run.cancelled) ending.abort();
+        step = await role.step(role.parse(run.state), { ...context, signal: ending.signal }, this.#remotes.ports());
         ended = this.#commit(id, step, context.notes.length);
       } catch (error) {
         return this.#stumble(run, error);
+      } finally {
+        this.#signals.delete(id);
       }
       await this.#shown.show(run, ended);
       if (ended) return true;
     }
+  }
+
+  /** Its row says already that it is called off: nothing in flight is waited for. */
+  abort(id: string): void {
+    this.#signals.get(id)?.abort();
   }
 
   /** A bug or an object that did not answer: the run tries the same step again, a few times. True when it gave up. */

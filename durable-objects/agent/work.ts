@@ -191,6 +191,7 @@ export class Work {
         const current = runs.get(run.id);
         if (current !== null && !current.cancelled) runs.put({ ...current, cancelled: true });
       });
+      this.#steps.abort(run.id);
     }
   }
 }

@@ -1,7 +1,8 @@
 /** What thinking costs, and whether it may go on: each call of a model on record before it is made, charged once after. [CHG-*] */
 import type { MayThink, Payer, Thought, ThoughtRef } from "../../src/agents/mind-bus.ts";
+import { usage as usageShape } from "../../src/agents/models.ts";
 import { actorOf } from "../../src/domain/audit.ts";
-import { charge, leftOf, mayCall } from "../../src/domain/budget.ts";
+import { charge, grown, leftOf, mayCall } from "../../src/domain/budget.ts";
 import { isFinal } from "../../src/domain/task.ts";
 import { limits } from "../../src/limits.ts";
 import { accountOf, storedAccount } from "./accounts.ts";
@@ -39,9 +40,11 @@ export function mayThink(tx: Tx, ref: ThoughtRef): MayThink {
   if (known !== null) return go();
   const no = (reason: string): MayThink => ({ answer: "refused", error_code: "budget_exceeded", reason });
   if (row.closed) return no("the budget is used up, and no more was granted");
-  const reserved = tx.rows.thoughts
-    .withStatus("open")
-    .reduce((sum, each) => sum + (each.account === row.id ? each.reserve_tokens : 0), 0);
+  const under_way = tx.rows.thoughts.withStatus("open").filter((each) => each.account === row.id);
+  const reserved = {
+    tokens: under_way.reduce((sum, each) => sum + each.reserve_tokens, 0),
+    usd: under_way.reduce((sum, each) => sum + (each.reserve_usd ?? 0), 0),
+  };
   const may = mayCall(limit, row.spent, reserved);
   if (may !== "go") {
     // What happened can be said without a model: nobody is asked for money for that.
@@ -61,6 +64,7 @@ export function mayThink(tx: Tx, ref: ThoughtRef): MayThink {
     agent: ref.agent,
     prompt: ref.prompt,
     reserve_tokens: ref.reserve_tokens,
+    reserve_usd: ref.reserve_usd ?? null,
     phase_id: tx.rows.phases.ofTask(task.id).findLast(({ outcome }) => outcome === "open")?.id ?? null,
     state: "open",
     model: null,
@@ -98,8 +102,18 @@ export function thought(tx: Tx, task_id: string, done: Thought): void {
     tx.audit("effect", task ?? { trace_id: "scope" }, late(done, "it was charged as estimated before"));
     return;
   }
-  const { model, usage, usd, failure } = done;
-  settle(tx, { ...row, state: "charged", model, usage, usd, failure });
+  const { model, failure } = done;
+  settle(tx, { ...row, state: "charged", model, ...soundCost(row, done), failure });
+}
+/** What cannot have been its cost is charged as the most it may have been, and never stored: it could not be read again. */
+function soundCost(row: ThoughtRow, { usage, usd }: Thought): Pick<ThoughtRow, "usage" | "usd"> {
+  const read = usageShape.safeParse(usage);
+  const price = usd !== null && Number.isFinite(usd) && usd >= 0 ? usd : null;
+  return read.success ? { usage: read.data, usd: price } : mostOf(row);
+}
+function mostOf({ reserve_tokens, reserve_usd }: ThoughtRow): Pick<ThoughtRow, "usage" | "usd"> {
+  const usage = { input_tokens: reserve_tokens, output_tokens: 0, cached_tokens: 0, estimated: true };
+  return { usage, usd: reserve_usd };
 }
 function late({ thought_id, model, usage, usd }: Thought, reason: string) {
   const details = { effect: "model_call", thought_id, model, ...usage, usd };
@@ -122,8 +136,7 @@ export function nextForgotten(open: readonly ThoughtRow[]): number | null {
 
 /** The most it may have cost: nobody knows how much of it was answered. */
 function chargeLost(tx: Tx, row: ThoughtRow): void {
-  const usage = { input_tokens: row.reserve_tokens, output_tokens: 0, cached_tokens: 0, estimated: true };
-  settle(tx, { ...row, state: "estimated", usage, usd: null, failure: "nobody told how it ended" });
+  settle(tx, { ...row, state: "estimated", ...mostOf(row), failure: "nobody told how it ended" });
 }
 function settle(tx: Tx, ended: ThoughtRow): void {
   const row = tx.rows.thoughts.put({ ...ended, ended_at: tx.at });
@@ -134,7 +147,7 @@ function settle(tx: Tx, ended: ThoughtRow): void {
   tx.rows.accounts.put({ ...before, spent: charge(before.spent, cost) });
   const phase = row.phase_id === null ? null : tx.rows.phases.get(row.phase_id);
   const tokens = row.usage.input_tokens + row.usage.output_tokens;
-  if (phase !== null) tx.rows.phases.put({ ...phase, tokens: phase.tokens + tokens });
+  if (phase !== null) tx.rows.phases.put({ ...phase, tokens: grown(phase.tokens, tokens) });
   const { model, usage, usd, failure } = row;
   tx.audit("effect", task, {
     actor: actorOf(row.agent),

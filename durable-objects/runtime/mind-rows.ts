@@ -2,12 +2,26 @@
 import { z } from "zod";
 import { modelRoles } from "../../src/agents/models.ts";
 import { rungStates, rungs } from "../../src/domain/attempt.ts";
+import { limits } from "../../src/limits.ts";
 import type { Sql } from "../sql.ts";
 
+/**
+ * Rows from before providers' counts were checked may hold any number: a part of a token is a whole one, less than none
+ * is none, and what is beyond counting is the most that one call is believed to cost.
+ */
+export const storedCount = z
+  .number()
+  .nullable()
+  .transform((stored) => {
+    const whole = Math.max(0, Math.ceil(stored ?? Number.POSITIVE_INFINITY));
+    return Number.isSafeInteger(whole) ? whole : limits.call_tokens;
+  });
+const storedUsd = z.number().transform((stored) => Math.max(0, stored));
+
 const cost = z.strictObject({
-  input_tokens: z.number().int(),
-  output_tokens: z.number().int(),
-  cached_tokens: z.number().int(),
+  input_tokens: storedCount,
+  output_tokens: storedCount,
+  cached_tokens: storedCount,
   estimated: z.boolean(),
 });
 
@@ -24,12 +38,13 @@ export const thoughtRow = z.strictObject({
   agent: z.string(),
   prompt: z.string(),
   reserve_tokens: z.number().int(),
+  reserve_usd: z.number().nullable().default(null),
   /** The phase it was made in: its row. */
   phase_id: z.string().nullable(),
   state: z.enum(["open", "charged", "estimated"]),
   model: z.string().nullable(),
   usage: cost.nullable(),
-  usd: z.number().nullable(),
+  usd: storedUsd.nullable(),
   failure: z.string().nullable(),
   at: z.string(),
   ended_at: z.string().nullable(),
@@ -42,9 +57,9 @@ export const accountRow = z.strictObject({
   task_id: z.string(),
   spent: z.strictObject({
     calls: z.number().int(),
-    input_tokens: z.number().int(),
-    output_tokens: z.number().int(),
-    usd: z.number(),
+    input_tokens: storedCount,
+    output_tokens: storedCount,
+    usd: storedUsd,
     unknown_price: z.boolean(),
     estimated: z.boolean(),
   }),

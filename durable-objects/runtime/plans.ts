@@ -31,6 +31,7 @@ export function storePlan(
     if (card.status === "pending" && rows.held.get(card.id) === null) tx.supersede(card, "a newer plan came");
 
   const { plan } = given;
+  const hash = sha256Hex(given.markdown);
   const id = `p${derivedId(given.cause, "plan", 0).slice(0, 15)}`;
   const stored = rows.plans.put({
     id,
@@ -39,12 +40,14 @@ export function storePlan(
     status: "in_review",
     title: plan.title,
     goal: plan.goal,
-    plan_hash: sha256Hex(given.markdown),
+    plan_hash: hash,
     markdown: given.markdown,
     base_commit: given.base_commit,
     environment: plan.environment,
     minutes: plan.budget.minutes,
     budget: { tokens: plan.budget.tokens, usd: plan.budget.usd },
+    // Put in review again, it is still that model's.
+    written_by: earlier.find(({ plan_hash }) => plan_hash === hash)?.written_by ?? writerOf(tx, task, given.cause),
   });
   // What is merged already stays where it is: the branch goes on from there.
   const base_commit = task.tip === null ? given.base_commit : task.base_commit;
@@ -82,6 +85,17 @@ export function storePlan(
   tx.touch(routed);
 }
 
+/** The run whose answer the plan is, if it asked a model: what answered it last. */
+function writerOf(tx: Tx, task: TaskRow, cause: string): string | null {
+  const said = tx.rows.thoughts.ofTask(task.id).findLast(({ run_id, model, failure }) => {
+    return model !== null && failure === null && derivedId(run_id, "plan_result", 0) === cause;
+  });
+  return said === undefined ? null : `the planner, prompt ${said.prompt}, model ${said.model}`;
+}
+function wroteIt({ written_by }: PlanRow): string[] {
+  return written_by === null ? [] : [`Written by a model, not by a person: ${written_by}`];
+}
+
 function planCard(tx: Tx, task: TaskRow, stored: PlanRow, plan: Plan, items: readonly ItemRow[]): Card {
   return {
     ...emptyCard({
@@ -98,7 +112,7 @@ function planCard(tx: Tx, task: TaskRow, stored: PlanRow, plan: Plan, items: rea
     plan_hash: stored.plan_hash,
     environment: stored.environment,
     items: items.map(shownItem),
-    facts: [...replaces(tx, task), ...remarksOn(plan, tx.scope.policy, task.taint, tx.scope)],
+    facts: [...wroteIt(stored), ...replaces(tx, task), ...remarksOn(plan, tx.scope.policy, task.taint, tx.scope)],
     budget: plan.budget,
   };
 }

@@ -20,13 +20,13 @@ import {
   gateNote,
   itemStates,
   phases,
-  phaseView,
   taskStatuses,
 } from "../../src/domain/view.ts";
 import type { Sql } from "../sql.ts";
 import { type CallRow, callRow, grantRow, type KillRow, killRow, type LateRow, lateRow } from "./call-rows.ts";
 import { type HeldRow, heldRow, stepGate } from "./held-rows.ts";
 import { type AccountRow, accountRow, type RungRow, rungRow, type ThoughtRow, thoughtRow } from "./mind-rows.ts";
+import { type PhaseRow, phaseRow } from "./phase-rows.ts";
 import { type ResearchRow, researchRow, type UseRow, useRow } from "./reading-rows.ts";
 
 export const taskRow = z.strictObject({
@@ -82,6 +82,8 @@ export const planRow = z.strictObject({
   environment,
   minutes: z.number().nullable(),
   budget: z.strictObject({ tokens: z.number(), usd: z.number() }).default({ tokens: 0, usd: 0 }),
+  /** The prompt and the model that wrote it; null where a person brought it, or nobody kept who wrote it. */
+  written_by: z.string().nullable().default(null),
 });
 export type PlanRow = z.infer<typeof planRow>;
 
@@ -166,9 +168,6 @@ export const approvalRow = approvalView.omit({ needs: true }).extend({
   message_kind: z.enum(messageKinds).nullable().default(null),
 });
 export type ApprovalRow = z.infer<typeof approvalRow>;
-
-export const phaseRow = phaseView.extend({ id: z.string(), task_id: z.string() });
-export type PhaseRow = z.infer<typeof phaseRow>;
 
 const nouns = [
   "tasks",

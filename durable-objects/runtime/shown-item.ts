@@ -1,8 +1,11 @@
 /** A work item as a card shows it: what a yes lets it do, and what is checked afterwards. [PLAN-R*] */
 import type { Card } from "../../src/domain/approval-view.ts";
+import { limits } from "../../src/limits.ts";
 import type { ItemRow } from "./rows.ts";
 
-export function shownItem({ spec, item_hash }: Pick<ItemRow, "spec" | "item_hash">): Card["items"][number] {
+type Shown = Card["items"][number];
+
+export function shownItem({ spec, item_hash }: Pick<ItemRow, "spec" | "item_hash">): Shown {
   const { tools, paths, commands, hosts, secrets } = spec.allow;
   return {
     id: spec.id,
@@ -22,5 +25,17 @@ export function shownItem({ spec, item_hash }: Pick<ItemRow, "spec" | "item_hash
     steps: [...spec.steps],
     max_attempts: spec.max_attempts,
     ...(spec.preset === undefined ? {} : { preset: spec.preset }),
+    ...(spec.runner === "loop" ? told(spec) : {}),
   };
+}
+
+/** What steps are for an item that has some, the briefing is for one that thinks: a yes is a yes to these words. */
+function told({ section, skills, on_stuck, budget }: ItemRow["spec"]): Partial<Shown> {
+  return { section: shownSection(section), skills: [...skills], on_stuck, budget: { ...budget } };
+}
+function shownSection(section: string): string {
+  const most = limits.card_section_chars;
+  if (section.length <= most) return section;
+  const part = section.slice(0, most).toWellFormed();
+  return `${part}\n[cut: the first ${part.length} of ${section.length} characters are here; read the rest in the plan]`;
 }

@@ -37,6 +37,8 @@ export function createTask(tx: Tx, caller: Caller, input: TaskInput, id: string)
       "body_too_large",
       `A plan may have at most ${limits.plan_bytes / 1024} KB. Shorten it or split the task.`,
     );
+  if (plan === "" && input.budget?.tokens === 0)
+    return refuse("bad_request", "A wish needs tokens to be thought about: give it some in budget.tokens, or a plan.");
   const trace_id = derivedId(id, "trace", 0);
   // All of it is one text: what stands half in the title and half below it is read whole.
   const words = [input.title, input.description, ...input.labels, plan].filter((part) => part !== "").join("\n");

@@ -227,6 +227,9 @@ export class Tx {
     for (const attempt of rows.attempts.ofTask(task.id))
       if (!isOver(attempt)) this.callOff(attempt, `the task is ${status}`);
     cancelResearch(this, task.id, `the task is ${status}`);
+    // Whoever thinks for it otherwise hears of it when it next asks: a call in flight would hold its place till then.
+    for (const open of rows.thoughts.withStatus("open"))
+      if (open.task_id === task.id && open.attempt_id === null) this.kill(task.id, open.agent, open.run_id);
     if (task.publishing !== null && status !== "done") this.kill(task.id, "verifier", task.publishing.verification_id);
     const ended = this.touch({
       ...task,

@@ -19,16 +19,8 @@ import { remainingOf, spentOf } from "./accounts.ts";
 import type { RungRow, ThoughtRow } from "./mind-rows.ts";
 import { type NeedsStores, needsFor } from "./needs.ts";
 import { unknownEffects } from "./open-calls.ts";
-import type {
-  ApprovalRow,
-  AttemptRow,
-  ItemRow,
-  PhaseRow,
-  PlanRow,
-  ScopeRows,
-  TaskRow,
-  VerificationRow,
-} from "./rows.ts";
+import type { PhaseRow } from "./phase-rows.ts";
+import type { ApprovalRow, AttemptRow, ItemRow, PlanRow, ScopeRows, TaskRow, VerificationRow } from "./rows.ts";
 
 export function taskSummaryOf(task: TaskRow, unknown: readonly UnknownEffect[] = []): TaskSummary {
   return {

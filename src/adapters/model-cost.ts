@@ -1,11 +1,11 @@
 /** What one call of a model has cost: by its provider's count, or by our own from the texts, and then it says so. [MODEL-*] */
 import type { ModelMessage } from "ai";
 import type { ModelRequest, Usage } from "../agents/models.ts";
-import { estimatedTokens } from "../domain/token-count.ts";
+import { believedTokens, estimatedTokens } from "../domain/token-count.ts";
 import type { Hearing } from "./model-hearing.ts";
 import { usdOf } from "./prices.ts";
 
-/** What the provider says it counted; what it does not say is counted from the texts. */
+/** What the provider says it counted; what it does not say, or what cannot be, is counted from the texts. */
 export function costOf(
   model: string,
   request: ModelRequest,
@@ -13,12 +13,15 @@ export function costOf(
   hearing: Hearing,
 ): { readonly usage: Usage; readonly usd: number | null } {
   const said = hearing.usage;
+  const details = said?.inputTokenDetails;
   const heard = hearing.heard;
-  const told = said?.inputTokens ?? 0;
-  const spoken = said?.outputTokens ?? 0;
+  const told = believedTokens(said?.inputTokens ?? 0) ?? 0;
+  const spoken = believedTokens(said?.outputTokens ?? 0);
   const input = told > 0 ? told : estimatedTokens(JSON.stringify([request.instructions, messages, request.tools]));
-  const output = spoken > 0 || heard === "" ? spoken : estimatedTokens(heard);
-  const cached = Math.min(input, said?.inputTokenDetails.cacheReadTokens ?? 0);
+  const output = spoken !== null && (spoken > 0 || heard === "") ? spoken : estimatedTokens(heard);
+  // What cannot be believed of the cache is nothing cached: the whole input is paid.
+  const cached = Math.min(input, believedTokens(details?.cacheReadTokens ?? 0) ?? 0);
+  const written = believedTokens(details?.cacheWriteTokens ?? 0) ?? 0;
   return {
     usage: {
       input_tokens: input,
@@ -26,7 +29,7 @@ export function costOf(
       cached_tokens: cached,
       estimated: input !== told || output !== spoken,
     },
-    usd: usdOf(model, { input, cached, written: said?.inputTokenDetails.cacheWriteTokens ?? 0, output }),
+    usd: usdOf(model, { input, cached, written, output }),
   };
 }
 

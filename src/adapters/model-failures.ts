@@ -92,6 +92,8 @@ function codeOf({ name, message, statusCode: status }: Thrown, { answered }: Fai
     return status !== undefined || answered ? "malformed" : "unreachable";
   }
   if (name === "AI_StreamProviderError") return tooLong.test(message) ? "too_long" : "overloaded";
+  // Of what came, not of the way it came: an answer nested too deep to be read, for one.
+  if (answered && (name === "RangeError" || name === "SyntaxError")) return "malformed";
   // What the SDK finds wrong with a request before it is sent.
   if (/^AI_(?:InvalidPrompt|InvalidArgument|UnsupportedFunctionality|NoSuchModel|LoadAPIKey)/.test(name))
     return "rejected";

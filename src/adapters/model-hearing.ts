@@ -21,6 +21,9 @@ export class Hearing {
   #thought = "";
   readonly #calls: ModelCall[] = [];
   readonly #written = new Map<string, string>();
+  /** Characters of all that came, and calls that were begun: added to, since summing up at each piece grows as its square. */
+  #chars = 0;
+  #begun = 0;
   #finish: ModelAnswer["finish"] | null = null;
   #usage: LanguageModelUsage | null = null;
   #wordsOnly = false;
@@ -29,25 +32,23 @@ export class Hearing {
     switch (part.type) {
       case "text-delta":
         this.#text += part.text;
-        return this.#bounded();
+        return this.#came(part.text);
       case "reasoning-delta":
         this.#thought += part.text;
-        return this.#bounded();
+        return this.#came(part.text);
       case "tool-input-start":
         if (part.providerExecuted === true) throw new NoAnswer("malformed", "it ran a tool of its own");
+        this.#begun += 1;
+        this.#came(part.toolName);
         this.#written.set(part.id, "");
         return;
       case "tool-input-delta":
+        this.#came(part.delta);
         this.#written.set(part.id, (this.#written.get(part.id) ?? "") + part.delta);
-        return this.#bounded();
+        return;
       case "tool-call":
         if (part.providerExecuted === true) throw new NoAnswer("malformed", "it ran a tool of its own");
-        this.#calls.push({
-          call_id: part.toolCallId,
-          tool: part.toolName,
-          arguments: argumentsOf(this.#written.get(part.toolCallId), part.input),
-        });
-        return this.#bounded();
+        return this.#called(part.toolCallId, part.toolName, part.input);
       case "error":
         // That it may answer in words although it was told to call is the loop's to mend.
         if (!(part.error instanceof Error) || part.error.name !== "AI_ToolChoiceViolationError") throw part.error;
@@ -93,12 +94,19 @@ export class Hearing {
     return this.#calls.length > 0 ? "calls" : "stop";
   }
 
-  #bounded(): void {
-    if (this.#calls.length > limits.model_answer_calls) throw new NoAnswer("malformed", "it calls too many tools");
+  #called(call_id: string, tool: string, input: unknown): void {
+    const written = this.#written.get(call_id);
+    const call = { call_id, tool, arguments: argumentsOf(written, input) };
+    this.#calls.push(call);
+    this.#came(written === undefined ? tool + call.arguments : "");
+  }
+
+  #came(text: string): void {
+    if (Math.max(this.#begun, this.#calls.length) > limits.model_answer_calls)
+      throw new NoAnswer("malformed", "it calls too many tools");
     // Text of three bytes a character would pass by up to three times the limit: it bounds memory, not a row.
-    const written = [...this.#written.values()].reduce((sum, text) => sum + text.length, 0);
-    if (this.#text.length + this.#thought.length + written > limits.model_answer_bytes)
-      throw new NoAnswer("malformed", "its answer is too long");
+    this.#chars += text.length;
+    if (this.#chars > limits.model_answer_bytes) throw new NoAnswer("malformed", "its answer is too long");
   }
 }
 

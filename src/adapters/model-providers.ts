@@ -105,8 +105,20 @@ export function urlProblem(text: string): string | null {
   const { protocol, hostname, username, password, search, hash } = new URL(text);
   if (username !== "" || password !== "") return "it holds a name or password; give the key by its own secret";
   if (search !== "" || hash !== "") return "it must end with its path";
+  if (metadataHost(hostname)) return "it is an address of the machine's own network, where clouds keep their secrets";
   if (protocol === "https:") return null;
   const loopback = hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
   if (protocol === "http:" && loopback) return null;
   return "it must begin with https:// (http:// only for this machine itself)";
+}
+
+/** Link-local addresses and the names clouds give their metadata; a `URL` writes every form of an address in one way. */
+function metadataHost(hostname: string): boolean {
+  const host = hostname.replace(/\.$/, "");
+  // An IPv4 address within IPv6 stands in hexadecimal: a9fe is 169.254.
+  return (
+    /^(?:169\.254\.\d+\.\d+|0\.0\.0\.0|100\.100\.100\.200|168\.63\.129\.16)$/.test(host) ||
+    /^\[(?:fe[89ab][\da-f]:.*|fd00:ec2::254|::|(?:::ffff:|::|64:ff9b::)a9fe:[\da-f]+)\]$/.test(host) ||
+    /^(?:.+\.)?metadata(?:\.google\.internal|\.goog|\.azure\.internal)?$/.test(host)
+  );
 }

@@ -3,7 +3,14 @@
  * could run by itself. Whatever goes wrong comes out as a ModelFailure. Runs in workerd and in Node. [MODEL-*]
  */
 import type { LanguageModel, ModelMessage, ToolSet } from "ai";
-import { type ModelAnswer, ModelFailure, type ModelRequest, type ModelRole, type Models } from "../agents/models.ts";
+import {
+  type CallSignal,
+  type ModelAnswer,
+  ModelFailure,
+  type ModelRequest,
+  type ModelRole,
+  type Models,
+} from "../agents/models.ts";
 import { type ModelName, nameOf } from "../domain/model-list.ts";
 import { limits } from "../limits.ts";
 import { costOf, sentText } from "./model-cost.ts";
@@ -12,6 +19,7 @@ import { Hearing, NoAnswer } from "./model-hearing.ts";
 import { fetchOf, type Line } from "./model-line.ts";
 import { messagesOf } from "./model-messages.ts";
 import type { Providers } from "./model-providers.ts";
+import { mostUsd } from "./prices.ts";
 
 type Sdk = typeof import("ai");
 
@@ -36,6 +44,12 @@ export class SdkModels implements Models {
     return this.#lists[role].map(nameOf);
   }
 
+  /** By the dearest of the role's models: nobody knows which will answer in the end. */
+  mostUsd(role: ModelRole, input_tokens: number, output_tokens: number): number | null {
+    const known = this.configured(role).flatMap((model) => mostUsd(model, input_tokens, output_tokens) ?? []);
+    return known.length === 0 ? null : Math.max(...known);
+  }
+
   async call(request: ModelRequest): Promise<ModelAnswer> {
     const list = this.#lists[request.role];
     const picked = list[request.attempt % Math.max(1, list.length)];
@@ -44,8 +58,8 @@ export class SdkModels implements Models {
     const model = nameOf(picked);
     const messages = messagesOf(request.turns);
     const hearing = new Hearing();
-    const line: Line = { answered: false, stream: true, broken: false };
-    const deadline = new Deadline();
+    const line: Line = { answered: false, stream: true, broken: false, endless: false };
+    const deadline = new Deadline(request.signal);
     // Its warnings would be printed: settings a model does not know, which are left out.
     globalThis.AI_SDK_LOG_WARNINGS = false;
     try {
@@ -68,6 +82,9 @@ export class SdkModels implements Models {
         now_ms: Date.now(),
       };
       if (deadline.passed) throw failed("timeout", `it was given ${this.#timeout_ms} ms`, call);
+      // Whoever asked is gone; the provider may charge for it all the same.
+      if (request.signal?.aborted === true) throw failed("timeout", "it was called off", call);
+      if (line.endless) throw failed("malformed", "its answer is too long", call);
       if (line.broken) throw failed("cut", "", call);
       // Something else than a stream, a page of a proxy for one, never had a middle to end in.
       if (line.answered && !line.stream && !hearing.any) throw failed("malformed", "it is no stream of events", call);
@@ -107,8 +124,8 @@ function streamOf(
     ...(request.temperature === null ? {} : { temperature: request.temperature }),
     // What OpenAI is sent is not for it to keep.
     providerOptions: { openai: { store: false } },
+    // No `streamRetries`, not even 0: with it, the SDK keeps all calls of an answer back until its end, without a bound.
     maxRetries: 0,
-    streamRetries: 0,
     abortSignal: signal,
     // It would print them; they are thrown below.
     onError: () => undefined,
@@ -130,11 +147,21 @@ async function hear(parts: ReturnType<typeof streamOf>, hearing: Hearing, line: 
   }
 }
 
-/** The time one call may take. The SDK ends its stream at the signal, also when the provider does not heed it. */
+/**
+ * The time one call may take, and as long as somebody wants its answer. The SDK ends its stream at the signal, also when
+ * the provider does not heed it.
+ */
 class Deadline {
   readonly #abort = new AbortController();
+  readonly #wanted: CallSignal | undefined;
+  readonly #calledOff = () => this.#abort.abort();
   #timer: ReturnType<typeof setTimeout> | undefined;
   passed = false;
+  constructor(wanted: CallSignal | undefined) {
+    this.#wanted = wanted;
+    if (wanted?.aborted === true) this.#abort.abort();
+    wanted?.addEventListener("abort", this.#calledOff);
+  }
   start(ms: number): void {
     this.#timer = setTimeout(() => {
       this.passed = true;
@@ -146,6 +173,7 @@ class Deadline {
   }
   end(): void {
     clearTimeout(this.#timer);
+    this.#wanted?.removeEventListener("abort", this.#calledOff);
     this.#abort.abort();
   }
 }

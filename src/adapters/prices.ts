@@ -105,9 +105,19 @@ export function usdOf(model: string, tokens: PricedTokens): number | null {
   const found = priceOf(model);
   if (found === null) return null;
   const long = found.long !== undefined && tokens.input > found.long.past ? found.long : { input: 1, output: 1 };
-  const cached = Math.min(tokens.cached, tokens.input);
-  const written = Math.min(tokens.written, tokens.input - cached);
-  const plain = tokens.input - cached - written;
+  // Never below zero: nobody is paid for thinking.
+  const within = (count: number, most: number) => Math.min(Math.max(0, count), most);
+  const input = Math.max(0, tokens.input);
+  const cached = within(tokens.cached, input);
+  const written = within(tokens.written, input - cached);
+  const plain = input - cached - written;
   const read = plain * found.input + cached * found.cached + written * found.written;
-  return (read * long.input + tokens.output * found.output * long.output) / 1_000_000;
+  return (read * long.input + Math.max(0, tokens.output) * found.output * long.output) / 1_000_000;
+}
+
+/** What a call with that much input and answer may cost at most: with its input written to the cache, or not. */
+export function mostUsd(model: string, input: number, output: number): number | null {
+  const plain = usdOf(model, { input, cached: 0, written: 0, output });
+  const kept = usdOf(model, { input, cached: 0, written: input, output });
+  return plain === null || kept === null ? null : Math.max(plain, kept);
 }

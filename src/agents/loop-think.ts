@@ -18,7 +18,7 @@ import type { Ports, RunContext } from "./step.ts";
 import { counted, firstOf, note } from "./workspace.ts";
 
 export interface LoopWorld {
-  readonly context: Pick<RunContext, "run_id" | "turns" | "agent">;
+  readonly context: Pick<RunContext, "run_id" | "turns" | "agent" | "signal">;
   readonly ports: Pick<Ports, "models" | "minds" | "clock">;
 }
 const nothing: Usage = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, estimated: false };
@@ -26,15 +26,17 @@ const nothing: Usage = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, es
 export async function think(state: LoopState, mind: Mind, world: LoopWorld, life: Life): Promise<LoopMove> {
   const { context, ports } = world;
   if (!life.expects(state.asked)) return numbered(state);
-  const request = requestOf(state, mind, context.turns);
+  const request = requestOf(state, mind, context);
   const cut = roomFor(request);
   const told = cut === null ? request : { ...request, turns: [...request.turns, cut] };
   const before = cut === null ? [] : [cut];
 
   const thought_id = life.thoughtId(state.asked);
+  const input = inputTokens(told);
   const may = await ports.minds.mayThink({
     ...{ thought_id, run_id: context.run_id, agent: context.agent, role: mind.role, payer: mind.payer },
-    reserve_tokens: inputTokens(told) + mind.max_output_tokens,
+    reserve_tokens: input + mind.max_output_tokens,
+    reserve_usd: ports.models.mostUsd?.(mind.role, input, mind.max_output_tokens) ?? null,
     prompt: mind.prompt,
   });
   if (may.answer === "stale") return { kind: "stopped", entry: may, state, turns: [] };
@@ -73,7 +75,7 @@ function numbered(state: LoopState): LoopMove {
   return failed(next, [], detail, { retryable: true });
 }
 
-function requestOf(state: LoopState, mind: Mind, turns: readonly Turn[]): ModelRequest {
+function requestOf(state: LoopState, mind: Mind, { turns, signal }: LoopWorld["context"]): ModelRequest {
   const simpler = state.recovered.some(({ action }) => action === "simplify_prompt");
   return {
     role: mind.role,
@@ -84,6 +86,7 @@ function requestOf(state: LoopState, mind: Mind, turns: readonly Turn[]): ModelR
     must_call: true,
     max_output_tokens: mind.max_output_tokens,
     temperature: mind.temperature,
+    ...(signal === undefined ? {} : { signal }),
   };
 }
 

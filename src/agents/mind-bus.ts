@@ -24,6 +24,8 @@ export interface ThoughtRef {
   readonly payer: Payer;
   /** What the call will cost at most: its input, counted from the texts, and the most it may answer. */
   readonly reserve_tokens: number;
+  /** The same in US dollars; null while nobody knows the price. */
+  readonly reserve_usd?: number | null;
   /** Which version of which prompt it is made with. */
   readonly prompt: string;
 }

@@ -3,6 +3,7 @@
  * and with which key is the adapter's; nothing of that comes past here. [MODEL-*]
  */
 import { z } from "zod";
+import { limits } from "../limits.ts";
 
 export const modelRoles = ["proxy", "planner", "executor"] as const;
 export type ModelRole = (typeof modelRoles)[number];
@@ -39,12 +40,19 @@ export type Turn = z.infer<typeof turn>;
 
 /** `estimated`: the provider never said, so the tokens were counted from the texts. */
 export const usage = z.strictObject({
-  input_tokens: z.number().int().nonnegative(),
-  output_tokens: z.number().int().nonnegative(),
-  cached_tokens: z.number().int().nonnegative(),
+  input_tokens: z.number().int().nonnegative().max(limits.call_tokens),
+  output_tokens: z.number().int().nonnegative().max(limits.call_tokens),
+  cached_tokens: z.number().int().nonnegative().max(limits.call_tokens),
   estimated: z.boolean(),
 });
 export type Usage = z.infer<typeof usage>;
+
+/** What a platform's own signal looks like from here: the call ends once it is aborted. */
+export interface CallSignal {
+  readonly aborted: boolean;
+  addEventListener(type: "abort", listener: () => void): void;
+  removeEventListener(type: "abort", listener: () => void): void;
+}
 
 export interface ModelRequest {
   readonly role: ModelRole;
@@ -57,6 +65,8 @@ export interface ModelRequest {
   readonly must_call: boolean;
   readonly max_output_tokens: number;
   readonly temperature: number | null;
+  /** Nobody wants its answer any more once this is aborted. */
+  readonly signal?: CallSignal | undefined;
 }
 
 export interface ModelAnswer {
@@ -117,6 +127,8 @@ export class ModelFailure extends Error {
 export interface Models {
   /** The role's models as `provider/model`, in order of preference. Empty: the role has no mind. */
   configured(role: ModelRole): readonly string[];
+  /** What one call may cost at most, in US dollars; null, or nothing to ask, while nobody knows the price of any of them. */
+  mostUsd?(role: ModelRole, input_tokens: number, output_tokens: number): number | null;
   /** One call of one model. Throws ModelFailure and nothing else. */
   call(request: ModelRequest): Promise<ModelAnswer>;
 }

@@ -106,7 +106,8 @@ export async function stepProxy(
   const committed = { state, turns: move.turns, effects: move.effects ?? [] };
   if (move.kind === "on") {
     const wait_ms = order.until_ms === null ? move.wait_ms : Math.min(move.wait_ms, order.until_ms - now);
-    return wait_ms > 0 ? { ...committed, kind: "wait", wait_ms } : { ...committed, kind: "continue" };
+    // Nobody leaves it a note: what waits for money, or for a provider, holds no place that another wish could have.
+    return wait_ms > 0 ? { ...committed, kind: "wait", wait_ms, for_notes: true } : { ...committed, kind: "continue" };
   }
   return { ...committed, kind: "end", out: endOf(order, move) };
 }

@@ -14,7 +14,7 @@ type State = z.infer<typeof state>;
 type Words = z.infer<typeof words>;
 
 export const noModel =
-  "No model is configured, so only tasks that bring a plan can run. Give the task a plan, or set MODEL_PROXY and MODEL_PLANNER, or start with `npm start -- --model-url URL`.";
+  "No model is configured, so only tasks that bring a plan can run. Give the task a plan, or set MODEL_PROXY, MODEL_PLANNER and MODEL_EXECUTOR to provider/model and the provider's key, or start with `npm start -- --model-url URL`.";
 
 export const proxy: Role<State> = {
   open: () => ({ mind: null }),

@@ -6,7 +6,7 @@ import type { EffectKind } from "../domain/effect.ts";
 import type { Message } from "../domain/message.ts";
 import type { Bus } from "./bus.ts";
 import type { MindBus } from "./mind-bus.ts";
-import type { Models, Turn } from "./models.ts";
+import type { CallSignal, Models, Turn } from "./models.ts";
 import type { Artifacts, Clock, Sandboxes, WebSearch } from "./ports.ts";
 
 export interface Ports {
@@ -84,6 +84,8 @@ export interface RunContext {
   readonly lease: { readonly lease_id: string; readonly epoch: number } | null;
   /** Set once the runtime has called the work off. */
   readonly cancelled: boolean;
+  /** Aborted when it is called off while a step is under way. */
+  readonly signal?: CallSignal | undefined;
   readonly opened_at_ms: number;
   readonly run_id: string;
   /** The run's conversation so far, oldest first. */

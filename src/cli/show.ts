@@ -71,7 +71,7 @@ function boundsOf(card: Card): (string | null)[] {
     field("repository", card.repo),
     field("commit", card.base_commit),
     field("publishes", card.publishes),
-    field("written by", `${card.taint} (the least trusted author of what this rests on)`),
+    field("rests on", `words of ${card.taint} (the least trusted author of what was read for it)`),
     ...(card.taint_sources ?? []).map((one) => field("", `${one.taint}: ${one.source}, ${one.at}`)),
     budget === null ? null : field("budget", budgetText(budget)),
     ...(environment === null
@@ -96,6 +96,8 @@ function budgetText(budget: NonNullable<Card["budget"]>): string {
 
 function itemLines(item: Card["items"][number]): (string | null)[] {
   const inner = (text: string | null) => (text === null ? null : `  ${text}`);
+  const kept = item.protect.filter((glob) => !glob.startsWith("!"));
+  const excepted = item.protect.flatMap((glob) => (glob.startsWith("!") ? [glob.slice(1)] : []));
   return [
     "",
     `item ${visibleLine(item.id)}: ${visibleLine(item.title)}`,
@@ -107,10 +109,25 @@ function itemLines(item: Card["items"][number]): (string | null)[] {
     inner(list("commands", item.grants.commands)),
     inner(list("hosts", item.grants.hosts, "no network")),
     inner(list("secrets", item.grants.secrets)),
-    inner(list("protected", item.protect)),
+    inner(list("protected", kept)),
+    inner(kept.length === 0 ? null : field("", "(holds over what it may change)")),
+    inner(list("but not", excepted)),
     inner(item.verify.length === 0 ? field("checked by", "nothing") : list("checked by", item.verify.map(typed))),
     inner(field("item hash", item.item_hash)),
+    ...thinkingLines(item).map(inner),
     ...item.steps.flatMap((step, index) => [`  step ${index + 1}`, indent(step, "    | ")]),
+    ...(item.section === undefined ? [] : ["  its model is told", indent(item.section, "    | ")]),
+  ];
+}
+
+/** Absent for items that run steps, and on cards of before it was kept. */
+function thinkingLines({ skills, on_stuck, budget }: Card["items"][number]): (string | null)[] {
+  if (budget === undefined) return [];
+  const own = budgetText(budget);
+  return [
+    field("may spend", own === "" ? "its share of the plan's budget" : own),
+    list("skills", skills ?? []),
+    field("when stuck", on_stuck?.replace("_", " ") ?? null),
   ];
 }
 

@@ -17,7 +17,7 @@ const string = { type: "string" } as const;
 
 export const create: Command = {
   usage:
-    "countersign task create --plan FILE --repo URL [--ref REF] [--title TEXT] [--description TEXT] [--label L]...",
+    "countersign task create (--plan FILE | --title TEXT) --repo URL [--ref REF] [--description TEXT] [--label L]...",
   options: {
     plan: string,
     repo: string,
@@ -28,13 +28,16 @@ export const create: Command = {
   },
   takes: [],
   async run(call) {
-    const plan = readPlan(resolve(call.terminal.cwd, required(call, "plan")));
+    const file = call.text("plan");
+    const plan = file === undefined ? null : readPlan(resolve(call.terminal.cwd, file));
+    const title = call.text("title") ?? (plan === null ? null : titleOf(plan));
+    if (title === null) throw new UsageError("give a plan with --plan, or say what you wish with --title");
     const ref = call.text("ref");
     const body = {
-      title: call.text("title") ?? titleOf(plan),
+      title,
       description: call.text("description") ?? "",
       repo: { url: repoUrl(required(call, "repo"), call.terminal.cwd), ...(ref === undefined ? {} : { ref }) },
-      plan,
+      ...(plan === null ? {} : { plan }),
       labels: call.texts("label"),
     };
     const task = await call.client.post("/api/tasks", body, taskView);

@@ -5,7 +5,7 @@ import { presets } from "./presets.ts";
 import { proofs } from "./proofs.ts";
 import { standingNote } from "./standing-shape.ts";
 import { taintSource } from "./taint.ts";
-import { approvalKinds, approvalStatuses, budget } from "./view.ts";
+import { approvalKinds, approvalStatuses, type budget, budgetInput } from "./view.ts";
 
 export const grantView = z.strictObject({
   tools: z.array(z.string()),
@@ -28,6 +28,13 @@ export const cardItem = z.strictObject({
   max_attempts: z.number().int(),
   /** Absent where the plan names none. */
   preset: z.enum(presets).exactOptional(),
+  /** Of an item that thinks: what its model is told and may spend. Cards of before they were kept have none. */
+  section: z.string().exactOptional(),
+  skills: z.array(z.string()).exactOptional(),
+  on_stuck: z.string().exactOptional(),
+  budget: z
+    .strictObject({ tokens: z.number().nullable(), usd: z.number().nullable(), minutes: z.number().nullable() })
+    .exactOptional(),
 });
 /** What a person is shown and what their decision binds. `content_hash` is SHA-256 of its RFC 8785 form. */
 export const cardView = z.strictObject({
@@ -116,7 +123,7 @@ export type ApprovalView = z.infer<typeof approvalView>;
 export const approveInput = z.strictObject({
   content_hash: z.string(),
   comment: z.string().max(10_000).optional(),
-  amount: budget.optional(),
+  amount: budgetInput.optional(),
 });
 /** `content_hash` is optional here: saying no never needs proof of what was seen, but a wrong hash is still refused. */
 export const denyInput = z.strictObject({

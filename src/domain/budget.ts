@@ -36,12 +36,16 @@ export interface Cost {
   readonly estimated: boolean;
 }
 
+/** Neither less than before nor more than can be counted, whatever is added. */
+export function grown(before: number, more: number): number {
+  return Math.min(Number.MAX_SAFE_INTEGER, before + Math.max(0, more));
+}
 export function charge(spent: Spent, cost: Cost): Spent {
   return {
     calls: spent.calls + 1,
-    input_tokens: spent.input_tokens + cost.input_tokens,
-    output_tokens: spent.output_tokens + cost.output_tokens,
-    usd: spent.usd + (cost.usd ?? 0),
+    input_tokens: grown(spent.input_tokens, cost.input_tokens),
+    output_tokens: grown(spent.output_tokens, cost.output_tokens),
+    usd: grown(spent.usd, cost.usd ?? 0),
     unknown_price: spent.unknown_price || cost.usd === null,
     estimated: spent.estimated || cost.estimated,
   };
@@ -50,9 +54,9 @@ export function sumOf(all: readonly Spent[]): Spent {
   return all.reduce(
     (sum, each) => ({
       calls: sum.calls + each.calls,
-      input_tokens: sum.input_tokens + each.input_tokens,
-      output_tokens: sum.output_tokens + each.output_tokens,
-      usd: sum.usd + each.usd,
+      input_tokens: grown(sum.input_tokens, each.input_tokens),
+      output_tokens: grown(sum.output_tokens, each.output_tokens),
+      usd: grown(sum.usd, each.usd),
       unknown_price: sum.unknown_price || each.unknown_price,
       estimated: sum.estimated || each.estimated,
     }),
@@ -68,14 +72,21 @@ export function leftOf(limit: Limit, spent: Spent): { readonly tokens: number; r
   };
 }
 
+/** What calls under way may cost. A call whose price nobody knows is charged no dollars, so it keeps none back. */
+export interface Reserved {
+  readonly tokens: number;
+  readonly usd: number;
+}
+
 /**
  * `go` while something is left besides what calls under way may cost. `taken`: they may use up all of it, so it is
  * asked again when they have ended. `used_up`: a person is asked.
  */
-export function mayCall(limit: Limit, spent: Spent, reserved_tokens: number): "go" | "taken" | "used_up" {
+export function mayCall(limit: Limit, spent: Spent, reserved: Reserved): "go" | "taken" | "used_up" {
   const left = leftOf(limit, spent);
   if (left.tokens <= 0 || (left.usd !== null && left.usd <= 0)) return "used_up";
-  return left.tokens - reserved_tokens > 0 ? "go" : "taken";
+  const dollars = left.usd === null || left.usd - reserved.usd > 0;
+  return left.tokens - reserved.tokens > 0 && dollars ? "go" : "taken";
 }
 
 type Budgeted = Pick<Plan, "budget"> & {

@@ -28,7 +28,7 @@ const alwaysData: readonly PieceKind[] = ["history", "memory", "file"];
 
 export interface Piece {
   readonly kind: PieceKind;
-  /** Stands behind the kind's own heading; may be empty. */
+  /** Stands behind the kind's own heading, or in the fence where the kind is always data; may be empty. */
   readonly title: string;
   readonly text: string;
   readonly taint: Taint;
@@ -115,10 +115,13 @@ function frameOf(piece: Piece, text: string): number {
 
 function render(piece: Piece, part: string, text = part): string {
   const title = visibleLine(piece.title).trim();
-  const heading = `## ${headings[piece.kind]}${title === "" ? "" : `: ${title}`}`;
+  // Of what is data whoever wrote it, the title is others' words too: a heading holds only our own.
+  const theirs = alwaysData.includes(piece.kind);
+  const heading = `## ${headings[piece.kind]}${title === "" || theirs ? "" : `: ${title}`}`;
   const remark = part === text ? "" : `\n[cut: the first ${part.length} of ${text.length} characters are here]`;
-  const fenced = piece.data === true || alwaysData.includes(piece.kind) || isUntrusted(piece.taint);
-  return `${heading}\n\n${fenced ? fence(part, piece) : part}${remark}`;
+  const fenced = piece.data === true || theirs || isUntrusted(piece.taint);
+  const said = theirs && title !== "" ? `${title.slice(0, titleMax)}\n\n${part}` : part;
+  return `${heading}\n\n${fenced ? fence(said, piece) : said}${remark}`;
 }
 
 export function isUntrusted(taint: Taint): boolean {
@@ -135,6 +138,7 @@ function fence(text: string, about: { readonly taint: Taint; readonly source: st
   return `<${name} taint="${about.taint}" source="${source}">\n${text}\n</${name}>`;
 }
 const sourceMax = 200;
+const titleMax = 300;
 const markLength = 12;
 /** Made from the text, so that nobody can write it down beforehand; and it does not stand in it. */
 function markFor(text: string): string {

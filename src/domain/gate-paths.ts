@@ -8,6 +8,7 @@ import type { JsonValue } from "./message.ts";
 import type { CallTouch } from "./policy-call.ts";
 import { harmlessTargets } from "./shell.ts";
 import { changesOperands, changesUnnamed, filesOf } from "./shell-files.ts";
+import { joinedValues } from "./shell-options.ts";
 import { programName } from "./shell-peeled.ts";
 import { foldName, insideWorkspace, workspaceRoot } from "./workspace-path.ts";
 
@@ -42,12 +43,16 @@ function touchedBy(touch: CallTouch): Touched {
 export function gatedPath(gated: readonly string[], touch: CallTouch): string | null {
   const { paths, unknown } = touchedBy(touch);
   if (paths.length > limits.gate_words) return `the call has more than ${limits.gate_words} words that may be paths`;
-  const globs = gated.map(folded).map((glob) => ({ glob, fixed: fixedFolder(glob) }));
+  const globs = withBelow(gated).map((glob) => ({ glob, fixed: fixedFolder(glob) }));
   for (const path of paths) {
     const why = whyGated(globs, path);
     if (why !== null) return why;
   }
   return unknown;
+}
+/** Whatever lies in a gated folder is gated, however the folder is named. */
+function withBelow(gated: readonly string[]): string[] {
+  return gated.map(folded).flatMap((glob) => (glob.endsWith("**") ? [glob] : [glob, `${glob}/**`]));
 }
 /** A gated path is gated in every spelling that some file system takes for the same. */
 function folded(path: string): string {
@@ -55,7 +60,7 @@ function folded(path: string): string {
 }
 /** Of files as a patch names them. */
 export function gatedFile(gated: readonly string[], files: readonly string[]): string | null {
-  const globs = gated.map(folded);
+  const globs = withBelow(gated);
   const found = files.find((file) => globs.some((glob) => globMatches(glob, folded(file))));
   return found === undefined ? null : `the result changes "${shown(found)}", which is gated`;
 }
@@ -77,12 +82,18 @@ function pathsOf(touch: CallTouch): TouchedPath[] {
     for (const path of [...named, ...written]) add(path, reach);
   }
   for (const path of ["", ...harmlessTargets]) found.delete(path);
-  return [...found].map(([path, reach]) => ({ path, reach, inside: insideWorkspace(path, touch.cwd) }));
+  const named = [...found].map(([path, reach]) => ({ path, reach, inside: insideWorkspace(path, touch.cwd) }));
+  // The folder it runs in is entered.
+  return touch.cwd === "."
+    ? named
+    : [...named, { path: touch.cwd, reach: "itself", inside: insideWorkspace(touch.cwd) }];
 }
 /** The word, and what an option takes for a path in it: `--file=x`, `-ox`, `@x`. */
 function pathsInWord(word: string): readonly string[] {
   const joined = /^-[a-zA-Z](.+)$/s.exec(word)?.[1] ?? word;
-  return [...new Set([word, joined, ...joined.split(/[=@<,:]/)])].filter((part) => !part.startsWith("-"));
+  return [...new Set([word, joined, ...joined.split(/[=@<,:]/), ...joinedValues(word)])].filter(
+    (part) => !part.startsWith("-"),
+  );
 }
 
 function reachOf(run: readonly string[]): Reach {

@@ -78,7 +78,7 @@ export class SearchedText {
   /** A terminal shows the words without its control sequences. */
   #withoutColours(): SearchedText | null {
     if (!controlSequence.test(this.#text)) return null;
-    this.#bare ??= new SearchedText(this.#text.replace(controlSequences, "\u{200b}"), this.#lists);
+    this.#bare ??= new SearchedText(overstruck(this.#text.replace(controlSequences, sequenceGap)), this.#lists);
     return this.#bare;
   }
   /** Word by word is quicker as long as there are few of them, or little text. */
@@ -128,17 +128,45 @@ function comparedWords(words: readonly string[]): readonly Compared[] {
   return made;
 }
 
-/** ECMA-48: colours and moves of the cursor. */
-const escapeMark = "\u{1b}";
-const controlSequence = new RegExp(`${escapeMark}\\[[0-?]*[ -/]*[@-~]`, "u");
-const controlSequences = new RegExp(controlSequence, "gu");
+/** Whether nothing is left of the word once it is made plain. */
+export function saysNothing(word: string): boolean {
+  return plainly(word).trim() === "";
+}
+
+/**
+ * ECMA-48, with its marks of one and of two characters: colours and moves of the cursor, texts for the terminal itself
+ * (titles, links), sets of characters, and single commands. A step back is struck over.
+ */
+const sequenceGap = "\u{200b}";
+const endOfText = "(?:\\u{7}|\\u{9c}|\\u{1b}\\\\)";
+const sequences = [
+  "(?:\\u{1b}\\[|\\u{9b})[0-?]*[ -/]*[@-~]",
+  `(?:\\u{1b}[\\]PX^_]|[\\u{90}\\u{98}\\u{9d}-\\u{9f}])[^\\u{7}\\u{1b}\\u{80}-\\u{9f}]*${endOfText}`,
+  "\\u{1b}[ -/]+[0-~]",
+  "\\u{1b}[0-OQ-WYZ\\\\`-~]",
+].join("|");
+const controlSequence = new RegExp(`${sequences}|\\u{8}`, "u");
+const controlSequences = new RegExp(sequences, "gu");
+const stepBack = "\u{8}";
+/** What a terminal shows once the character after a step back has taken the place of the one before it. */
+function overstruck(text: string): string {
+  if (!text.includes(stepBack)) return text;
+  const shown: string[] = [];
+  for (const sign of text)
+    if (sign !== stepBack) shown.push(sign);
+    else while (shown.length > 0 && shown.pop() === sequenceGap);
+  return shown.join("");
+}
 /** With the next-line control and the empty braille cell, and without the mark of byte order, which nobody sees. */
 const blanks = /[[\s\u{85}\u{2800}]--\u{feff}]+/gv;
 /** What only changes the letter before it. */
 const marks = /[\p{M}--\p{Default_Ignorable_Code_Point}]/gv;
 /** A quick look: what is neither a letter, a mark, a blank nor a sign of plain text. */
-const hidden = /[\p{Default_Ignorable_Code_Point}\p{Cf}[\p{Cc}--[\t-\r]]]/v;
-const unseen = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}]+/gu;
+const hidden =
+  /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cs}\p{Co}\p{Noncharacter_Code_Point}\u{fffc}\u{fffd}[\p{Cc}--[\t-\r]]]/v;
+/** Halves of characters, private ones and the signs that stand for none are shown as nothing or as a box. */
+const unseen =
+  /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}\p{Cs}\p{Co}\p{Noncharacter_Code_Point}\u{fffc}\u{fffd}]+/gu;
 /** No character of plain ASCII has another form. */
 const onlyAscii = /^[\t-\r\x20-\x7e]*$/;
 /** Letters of other scripts that look alike stay what they are. `as` is what stands for what nobody sees. */
@@ -152,6 +180,7 @@ function plainly(text: string, as = ""): string {
     .replace(/ {2,}/g, " ")
     .toLowerCase()
     .replaceAll("ς", "σ")
+    .replaceAll("ı", "i")
     .normalize("NFC");
 }
 

@@ -4,14 +4,15 @@
  */
 import type { PatchFile } from "./evidence.ts";
 import { matchesAny, starMatches } from "./glob.ts";
+import { pathGranted, writeGranted } from "./grant-paths.ts";
+import { holdsInFolder, linksStayInside } from "./grant-place.ts";
+import { isTelling } from "./grant-wild.ts";
 import { readBySetup } from "./plan-protect.ts";
 import type { Grant, PlanItem } from "./plan-shape.ts";
 import { namesProtected, protectedFile } from "./protected-files.ts";
 import type { ShellCommand, ShellReading } from "./shell.ts";
 import { readShell } from "./shell.ts";
-import { filesOf } from "./shell-files.ts";
-import { onlyReads } from "./shell-known.ts";
-import { inGitDirectory, insideWorkspace } from "./workspace-path.ts";
+import { insideWorkspace } from "./workspace-path.ts";
 
 /** `*` stands for anything inside one word, a last `**` for any further words. */
 export function commandGranted(granted: readonly string[], words: readonly string[]): boolean {
@@ -33,13 +34,24 @@ export function shellGranted(script: string, allow: Grant, cwd = "."): boolean {
 }
 export function readingGranted(reading: ShellReading, allow: Grant, cwd = "."): boolean {
   if (reading.parse_error !== null || reading.dynamic || reading.commands.length === 0) return false;
-  const files = [...reading.reads, ...reading.writes];
   // After a `cd` a relative target is somewhere else than it says.
-  if (reading.moves && files.length > 0) return false;
+  if (reading.moves && reading.reads.length + reading.writes.length > 0) return false;
   return (
-    reading.commands.every((command) => command.assignments.length === 0 && named(command, allow, cwd)) &&
-    files.every((file) => pathGranted(file, allow, cwd))
+    reading.commands.every(
+      (command) =>
+        command.assignments.every((name) => plainSettings.test(name)) &&
+        ((isNoMove(command.argv) && reading.commands.length > 1) ||
+          (holdsInFolder(command, reading, cwd) && named(command, allow, cwd))),
+    ) &&
+    reading.reads.every((file) => pathGranted(file, allow, cwd)) &&
+    reading.writes.every((file) => writeGranted(file, allow, cwd))
   );
+}
+/** They say how much a program prints and for whom, and name no code. */
+const plainSettings = /^(?:CI|NODE_ENV|FORCE_COLOR|NO_COLOR)$/;
+const plainPrefix = /^(?:(?:CI|NODE_ENV|FORCE_COLOR|NO_COLOR)=\S*\s+)+/;
+function isNoMove(argv: readonly string[]): boolean {
+  return argv.length === 2 && argv[0] === "cd" && argv[1] === ".";
 }
 
 /**
@@ -48,10 +60,10 @@ export function readingGranted(reading: ShellReading, allow: Grant, cwd = "."): 
  */
 function named(command: ShellCommand, allow: Grant, cwd: string): boolean {
   return allow.commands.some((grant) => {
-    const wild = wildWords(grant, command.argv);
+    const wild = wildWords(grant.replace(plainPrefix, ""), command.argv);
     if (wild === null) return false;
-    const reads = onlyReads(command.argv) && filesOf(command.argv).written.length === 0;
-    if (wild.some((word) => isTelling(word, reads, allow, cwd))) return false;
+    if (wild.length > 0 && !linksStayInside(command, allow, cwd)) return false;
+    if (isTelling(command, wild, allow, cwd)) return false;
     const literal = new Set(command.argv);
     for (const word of wild) literal.delete(word);
     return (
@@ -60,29 +72,6 @@ function named(command: ShellCommand, allow: Grant, cwd: string): boolean {
     );
   });
 }
-/** A path out of the workspace, or a protected file for a program that may change it. */
-function isTelling(word: string, reads: boolean, allow: Grant, cwd: string): boolean {
-  return pathsIn(word).some((path) => {
-    const inside = insideWorkspace(path, cwd);
-    if (inside === null) return /^[/~]|(?:^|\/)\.\.(?:\/|$)/.test(path);
-    if (reads) return false;
-    const guarded = protectedFile(inside);
-    return inGitDirectory(inside) || (guarded !== null && !namesProtected(allow.paths, inside, guarded));
-  });
-}
-/** The word as a path, and what in it an option may take for one: `--file=x`, `-Fx`, `@x`, `name=@x`. */
-function pathsIn(word: string): readonly string[] {
-  if (/\s/.test(word)) return [];
-  if (word.includes("://")) return [word];
-  const joined = /^-[a-zA-Z](?=[/~.@])(.*)$/s.exec(word)?.[1] ?? word;
-  return [word, ...joined.split(/[=@<,:]/)];
-}
-
-export function pathGranted(path: string, allow: Pick<Grant, "paths">, cwd = "."): boolean {
-  const inside = insideWorkspace(path, cwd);
-  return inside !== null && !inGitDirectory(inside) && matchesAny(allow.paths, inside);
-}
-
 export type PatchVerdict =
   | { readonly kind: "ok" }
   /** The patch touches what its own checks are made of. */

@@ -51,7 +51,8 @@ const command = line(500).superRefine((value, context) => {
   if (/[;&|<>()$`"'\\]/.test(value))
     context.addIssue({
       code: "custom",
-      message: "a command grant is the words of one command, without quotes, redirects or other shell signs",
+      message:
+        "a command grant is the words of one command, without quotes, redirects or other shell signs; for a word with a blank in it write *",
     });
   if (words.some((word, index) => word.includes("**") && (word !== "**" || index < words.length - 1)))
     context.addIssue({ code: "custom", message: "** stands alone and last in a command grant" });

@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { globMatches, globProblem, matchesAny } from "./glob.ts";
+import { isGit } from "./grant-place.ts";
 import { hostMatches, whyNear } from "./hosts.ts";
 import type { CallContext, CallTouch } from "./policy-call.ts";
 import { namesProtected, protectedFile } from "./protected-files.ts";
@@ -71,8 +72,12 @@ function notPlain(touch: CallTouch): string | null {
   if (touch.shell === null) return "it has no command";
   if (touch.shell.parse_error !== null) return `the command cannot be read whole: ${touch.shell.parse_error}`;
   if (touch.shell.dynamic) return "what the command does is only known when it runs";
+  const said = (argv: readonly string[]) => `"${argv.join(" ").slice(0, 80)}"`;
   const opaque = touch.shell.commands.find((command) => command.opaque !== null);
-  return opaque === undefined ? null : `"${opaque.argv.join(" ").slice(0, 80)}": ${opaque.opaque}`;
+  if (opaque !== undefined) return `${said(opaque.argv)}: ${opaque.opaque}`;
+  if (!touch.shell.moves && touch.cwd === ".") return null;
+  const git = touch.shell.commands.find((command) => command.runs.some(isGit));
+  return git === undefined ? null : `${said(git.argv)}: a folder may hold what another git directory configures`;
 }
 
 function removal(touch: CallTouch): string | null {

@@ -5,6 +5,7 @@
 import type { z } from "zod";
 import { limits } from "../limits.ts";
 import { byteLength } from "./canonical.ts";
+import { saysNothing } from "./gate-texts.ts";
 import { type Policy, policySchema } from "./policy.ts";
 
 export interface PolicyProblem {
@@ -70,11 +71,11 @@ function neverFires({ gates }: Policy): PolicyProblem[] {
     }
     if (one.check !== "text_contains") return [];
     return one.params.any.flatMap((word, index) =>
-      word.trim() === ""
+      saysNothing(word)
         ? [
             {
               path: `gates.${at}.params.any.${index}`,
-              message: "a word of blanks is in nearly every text: leave it out",
+              message: "a word of blanks, or of what nobody sees, is in nearly every text: leave it out",
             },
           ]
         : [],

@@ -6,7 +6,8 @@
  */
 import { z } from "zod";
 import { limits } from "../limits.ts";
-import { pathGranted, readingGranted } from "./grant.ts";
+import { readingGranted } from "./grant.ts";
+import { pathGranted } from "./grant-paths.ts";
 import { hostMatches } from "./hosts.ts";
 import { argumentDepth, nestedAtMost } from "./nesting.ts";
 import type { Grant } from "./plan-shape.ts";

@@ -3,9 +3,18 @@
  * opened, or what an agent takes for instructions. A write to one asks, even inside a grant, unless the grant names
  * it: the very file, or a glob that begins with its protected folder. [POL-62] [GR-40] [STA-10]
  */
-import { globMatches, globsOverlap } from "./glob.ts";
+import { globMatches, isLiteralGlob } from "./glob.ts";
 import { checkDefinitions, setupInputs } from "./plan-protect.ts";
-import { exactNames, fileNames, folderNames, type Kinds, laterNames } from "./protected-names.ts";
+import {
+  exactNames,
+  fileNames,
+  folderNames,
+  innerFiles,
+  innerFolders,
+  type Kinds,
+  laterNames,
+  rootNames,
+} from "./protected-names.ts";
 import { foldName } from "./workspace-path.ts";
 
 /** What defines the checks and what setup reads, by the last name. */
@@ -14,6 +23,7 @@ const defining = [...checkDefinitions, ...setupInputs]
   .map((glob) => glob.replace(/^.*\//, "").toLowerCase());
 const folders = tableOf(folderNames);
 const files = tableOf([...fileNames, ["what its checks or its setup are made of", defining.join(" ")], ...laterNames]);
+const rootFiles = tableOf(rootNames);
 
 interface Named {
   readonly what: string;
@@ -25,8 +35,6 @@ interface Table {
   readonly wild: readonly (Named & { readonly glob: string })[];
   /** Any of the wild ones. */
   readonly any: RegExp;
-  /** The plain ones, then the wild ones. */
-  readonly ends: readonly Ends[];
 }
 function tableOf(kinds: Kinds): Table {
   const all = kinds.flatMap(([what, names], list) => names.split(" ").map((glob) => ({ glob, what, list })));
@@ -37,7 +45,6 @@ function tableOf(kinds: Kinds): Table {
     plain: new Map(plain.map(({ glob, ...named }) => [glob, named])),
     wild,
     any: new RegExp(`^(?:${pattern.join("|")})$`, "s"),
-    ends: all.map(({ glob }) => endsOf(glob)),
   };
 }
 function whatIs({ plain, wild, any }: Table, name: string): string | undefined {
@@ -63,63 +70,76 @@ export interface ProtectedFile {
 
 /** Null when the path, relative to the workspace, is not protected. */
 export function protectedFile(path: string): ProtectedFile | null {
-  const parts = path.split(/[/\\]/).filter((part) => part !== "" && part !== ".");
+  const parts = partsIn(path);
   for (let at = 0; at < parts.length; at++) {
-    const name = folded(parts[at] ?? "");
-    const what = whatIs(folders, name);
+    const what = folderKind(parts, at);
     if (what !== undefined) return { what, folder: parts.slice(0, at + 1).join("/") };
-    if (shortName.test(name)) return { what: "a short name that may stand for a protected one", folder: null };
+    if (shortName.test(folded(parts[at] ?? "")))
+      return { what: "a short name that may stand for a protected one", folder: null };
   }
-  const written = parts.at(-1) ?? "";
-  if (exactNames.includes(written)) return { what: "read by build tools", folder: null };
-  const what = whatIs(files, folded(written));
+  const what = fileKind(parts);
   return what === undefined ? null : { what, folder: null };
 }
+function partsIn(path: string): string[] {
+  return path.split(/[/\\]/).filter((part) => part !== "" && part !== ".");
+}
 
-/** Whether a grant of these paths names that file, and does not merely cover it: `**` and `*` name nothing. */
+/** What the folder is by its name, its parent, and what is asked for in it. */
+function folderKind(parts: readonly string[], at: number): string | undefined {
+  const name = folded(parts[at] ?? "");
+  const parent = at === 0 ? "" : folded(parts[at - 1] ?? "");
+  const what = whatIs(folders, name) ?? innerFolders.get(`${parent}/${name}`);
+  // Of lists of packages only; a last part without an ending may be one.
+  return name === "requirements" && otherThanList.test(folded(parts.at(-1) ?? "")) ? undefined : what;
+}
+const otherThanList = /\.(?!(?:txt|in|pip)$)[^.*?]+$/;
+
+/** What the file is by its name; some names are ordinary below the root of a project, or by their ending. */
+function fileKind(parts: readonly string[]): string | undefined {
+  const written = parts.at(-1) ?? "";
+  const exact = exactNames.find(([, names]) => names.includes(written));
+  if (exact !== undefined) return exact[0];
+  const name = folded(written);
+  if (innerFiles.test(`${folded(parts.at(-2) ?? "")}/${name}`)) return "read by build tools";
+  const atRoot = isProjectRoot(parts);
+  if (/^\.env\.(?:example|sample|template|dist)$/.test(name)) return undefined;
+  if (!atRoot && (sourceOf.test(name) || (lowerDocuments.test(name) && written === written.toLowerCase())))
+    return undefined;
+  return whatIs(files, name) ?? (atRoot ? whatIs(rootFiles, name) : undefined);
+}
+/** Source files called after a build file: `makefile.test.ts`. */
+const sourceOf =
+  /^(?:makefile|procfile|lefthook(?:-[^.]*)?|dangerfile)\..*\b(?:[cm]?[jt]sx?|py|go|rs|rb|java|kt|cs|css|html|md)$/;
+/** Agents look for these in any folder, written in capitals; in small letters they are a project's own documents. */
+const lowerDocuments = /^(?:agents|agent|claude|gemini|qwen|skill|warp|crush|grok|replit|conventions|memory)\.md$/;
+/** The workspace itself, or a package of it. */
+function isProjectRoot(parts: readonly string[]): boolean {
+  const groups = /^(?:apps|crates|libs|modules|packages|plugins|projects|services|tools)$/;
+  return parts.length === 1 || (parts.length === 3 && groups.test(folded(parts[0] ?? "")));
+}
+
+/** Whether a grant of these paths names that file, and does not merely cover it: what is wild names nothing. */
 export function namesProtected(globs: readonly string[], path: string, found: ProtectedFile): boolean {
-  if (globs.includes(path)) return true;
+  if (globs.includes(path) && isLiteralGlob(path)) return true;
   const { folder } = found;
-  return folder !== null && globs.some((glob) => glob.startsWith(`${folder}/`) && globMatches(glob, path));
+  if (folder === null || !isLiteralGlob(folder)) return false;
+  return globs.some((glob) => glob.startsWith(`${folder}/`) && globMatches(glob, path));
 }
 
 /**
- * Whether the glob goes after a protected file: some part of it that is not wild all through could be the name of one.
- * `**` and `*` only cover, and what is merely covered still asks.
+ * Whether the glob goes after a protected file: a part of it with nothing wild in it is the name of a protected
+ * folder, or its last one of a protected file. A part that is wild only covers, and what is covered still asks.
  */
 export function mayNameProtected(glob: string): boolean {
-  const parts = glob.split("/");
-  const last = parts.at(-1) ?? "";
-  return (
-    parts.some(
-      (part) => couldBe(part, folders) || /^git~|^\.git(?::|$)/.test(folded(part)) || shortName.test(folded(part)),
-    ) ||
-    couldBe(last, files) ||
-    (!allWild.test(last) && exactNames.some((name) => globsOverlap(last, name)))
-  );
+  const parts = partsIn(glob);
+  const inFolder = parts.some((part, at) => {
+    const name = folded(part);
+    if (shortName.test(name) || /^git~|^\.git(?::|$)/.test(name)) return true;
+    return isLiteralGlob(part) && folderKind(parts, at) !== undefined;
+  });
+  return inFolder || (isLiteralGlob(parts.at(-1) ?? "") && fileKind(asRooted(parts)) !== undefined);
 }
-const allWild = /^[*?]*$/;
-function couldBe(written: string, { plain, any, ends }: Table): boolean {
-  // One sign may stand for a character that is folded to several, or to none.
-  const part = folded(written).replace(/[*?]+/g, "*");
-  if (allWild.test(written) || allWild.test(part)) return false;
-  if (!part.includes("*")) return plain.has(part) || any.test(part);
-  const { first, last } = endsOf(part);
-  return ends.some(
-    (name) =>
-      (first.startsWith(name.first) || name.first.startsWith(first)) &&
-      (last.endsWith(name.last) || name.last.endsWith(last)) &&
-      globsOverlap(part, name.glob),
-  );
-}
-
-/** What stands before the first and behind the last star: it cannot differ in two patterns that share a text. */
-interface Ends {
-  readonly glob: string;
-  readonly first: string;
-  readonly last: string;
-}
-function endsOf(glob: string): Ends {
-  const star = glob.indexOf("*");
-  return { glob, first: star < 0 ? glob : glob.slice(0, star), last: glob.slice(glob.lastIndexOf("*") + 1) };
+/** Where a folder is wild it may stand for none, so that the file lies at the root. */
+function asRooted(parts: readonly string[]): readonly string[] {
+  return parts.slice(0, -1).every(isLiteralGlob) ? parts : parts.slice(-1);
 }

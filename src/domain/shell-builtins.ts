@@ -20,6 +20,7 @@ export function changesMeaning(name: string, words: readonly string[]): Peeled |
   if (declaring.includes(name)) return declared(rest);
   switch (name) {
     case "cd":
+      return rest.length === 1 && rest[0] === "." ? {} : { moves: true };
     case "pushd":
     case "popd":
       return { moves: true };

@@ -1,5 +1,8 @@
 /** Which files a command names: to change them, to read them, or as the directory to change to; and what removes a tree. [SH-44] [SH-45] */
 import { findsDeep } from "./shell-find.ts";
+import { optionTable } from "./shell-option-table.ts";
+import { readOptions } from "./shell-options.ts";
+import { valuesOf } from "./shell-path-words.ts";
 import { programName } from "./shell-peeled.ts";
 
 export interface NamedFiles {
@@ -18,6 +21,7 @@ const packers = /^(?:gzip|gunzip|bzip2|bunzip2|xz|unxz|unlzma|lzma|zstd|unzstd|u
 /** Programs that write into their last operand, or the folder given by `-t`. */
 const copiers = /^(?:cp|mv|ln|install|rsync|link|scp)$/;
 const movers = /^(?:cd|pushd)$/;
+const packed = /^(?:-o|--output-dir-(?:flat|mirror))$/;
 /** Options by which a program writes to a file of its own choosing. */
 const outputs: Readonly<Record<string, RegExp>> = {
   curl: /^(?:-o|--output|-D|--dump-header|-c|--cookie-jar|--output-dir|--trace|--trace-ascii|--stderr)$/,
@@ -34,6 +38,12 @@ const outputs: Readonly<Record<string, RegExp>> = {
   make: /^(?:-C|--directory)$/,
   npm: /^(?:--prefix|-C)$/,
   find: /^-f(?:print0?|printf|ls)$/,
+  csplit: /^(?:-f|--prefix)$/,
+  mktemp: /^(?:-p|--tmpdir)$/,
+  brotli: /^(?:-o|--output)$/,
+  shuf: /^(?:-o|--output)$/,
+  tree: /^-o$/,
+  ...{ zstd: packed, unzstd: packed, zstdcat: packed },
 };
 
 /** Whether the program changes the files its operands name, whichever they are. */
@@ -58,10 +68,14 @@ export function filesOf(run: readonly string[]): NamedFiles {
   if (name === "dd") return dd(rest);
   if (movers.test(name)) return { named: operands(rest), written: [] };
   if (copiers.test(name)) return copied(name, rest);
-  if (packers.test(name)) return both(operands(rest).flatMap((file) => [file, file.replace(/\.[^./]+$/, "")]));
-  if (writers.test(name)) return both(operands(rest));
-  if (name === "git") return withOutputs(name, rest, gitFiles(rest));
-  return withOutputs(name, rest, []);
+  if (packers.test(name))
+    return withOutputs(
+      run,
+      operands(rest).flatMap((file) => [file, file.replace(/\.[^./]+$/, "")]),
+    );
+  if (writers.test(name)) return withOutputs(run, operands(rest));
+  if (name === "git") return withOutputs(run, gitFiles(rest));
+  return withOutputs(run, []);
 }
 function both(files: readonly string[]): NamedFiles {
   return { named: files, written: files };
@@ -103,11 +117,7 @@ function dd(rest: readonly string[]): NamedFiles {
 
 /** The target, and what a source would be called in it; for `mv` the sources are changed too. */
 function copied(name: string, rest: readonly string[]): NamedFiles {
-  const spelled = rest.findIndex((word) => /^(?:-[a-zA-Z]*t|--t[a-z-]*)$/.test(word));
-  const end = rest.indexOf("--");
-  const apart = spelled >= 0 && (end < 0 || spelled < end);
-  const folder = apart ? rest[spelled + 1] : joinedValue(rest, /^(?:--t[a-z-]*=|-t(?=.))/);
-  const files = operands(apart ? [...rest.slice(0, spelled), ...rest.slice(spelled + 2)] : rest);
+  const { folder, files } = landingFolder(name, rest);
   const target = folder ?? (files.length > 1 ? files.at(-1) : undefined);
   const sources = folder === undefined && files.length > 1 ? files.slice(0, -1) : files;
   const remote = name === "rsync" || name === "scp" ? /^[^/]*:/ : /^$/;
@@ -118,6 +128,22 @@ function copied(name: string, rest: readonly string[]): NamedFiles {
   const here = (paths: readonly string[]) => paths.filter((path) => path !== "" && !remote.test(path));
   const named = here([...files, ...(folder === undefined ? [] : [folder])]);
   return { named, written: here([...landing, ...(name === "mv" || name === "install" ? sources : [])]) };
+}
+/** The folder that `-t` names, in any spelling, and the words that are no option and no value of one. */
+function landingFolder(
+  name: string,
+  rest: readonly string[],
+): { readonly folder: string | undefined; readonly files: readonly string[] } {
+  const { odd, values } = readOptions(Object.hasOwn(optionTable, name) ? (optionTable[name] ?? {}) : {}, rest);
+  const known = values.find(({ option }) => /^(?:-t|--target-directory)$/.test(option));
+  const spelled = odd.find((at) => /^(?:-[a-zA-Z]*t|--t[a-z-]*)$/.test(rest[at] ?? ""));
+  const oddWords = odd.map((at) => rest[at] ?? "");
+  const taken = new Set(values.flatMap((one) => (one.in === one.at ? [] : [one.in])));
+  if (known === undefined && spelled !== undefined) taken.add(spelled + 1);
+  const folder =
+    known?.value ??
+    (spelled === undefined ? joinedValue(oddWords, /^(?:--t[a-z-]*=|-[a-su-zA-Z]*t(?=.))/) : rest[spelled + 1]);
+  return { folder, files: operands(rest.filter((_, at) => !taken.has(at))) };
 }
 function baseOf(path: string): string {
   return programName(path.replace(/\/+$/, ""));
@@ -130,7 +156,9 @@ function gitFiles(rest: readonly string[]): readonly string[] {
   return changes ? operands(rest.slice(at + 1)).filter((word) => !word.includes("://")) : [];
 }
 
-function withOutputs(name: string, rest: readonly string[], files: readonly string[]): NamedFiles {
+function withOutputs(run: readonly string[], files: readonly string[]): NamedFiles {
+  const name = programName(run[0] ?? "");
+  const rest = run.slice(1);
   const option = Object.hasOwn(outputs, name) ? outputs[name] : undefined;
   if (option === undefined) return files.length === 0 ? none : both(files);
   const found = rest.flatMap((word, at) => {
@@ -143,7 +171,8 @@ function withOutputs(name: string, rest: readonly string[], files: readonly stri
       ? [short[2] ?? ""]
       : [];
   });
-  return both([...files, ...found.filter((path) => path !== "-")]);
+  const joined = name === "find" ? [] : valuesOf(run).flatMap((one) => (option.test(one.option) ? [one.value] : []));
+  return both([...new Set([...files, ...found, ...joined])].filter((path) => path !== "-"));
 }
 function joinedValue(rest: readonly string[], joined: RegExp): string | undefined {
   return rest.find((word) => joined.test(word))?.replace(joined, "");

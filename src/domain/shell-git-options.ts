@@ -6,12 +6,12 @@ const diffLong = `patch no-patch raw patch-with-raw patch-with-stat indent-heuri
   color-words?= word-diff?= word-diff-regex= no-renames find-renames?= find-copies?= find-copies-harder check full-index
   binary abbrev?= diff-filter= pickaxe-all pickaxe-regex relative?= no-relative text ignore-space-at-eol
   ignore-space-change ignore-all-space ignore-blank-lines ignore-matching-lines= inter-hunk-context= function-context
-  exit-code quiet no-ext-diff no-textconv ignore-submodules?= src-prefix= dst-prefix= no-prefix unified= cached staged
+  exit-code quiet no-ext-diff no-textconv ignore-submodules?= src-prefix= dst-prefix= no-prefix unified?= cached staged
   merge-base no-index color-moved?= no-color-moved color-moved-ws= cc ws-error-highlight= compact-summary
   irreversible-delete`;
-const diff: Harmless = { short: "puszabwRWctU:M?C?B?X?l:S:G:#DI:", long: diffLong };
+const diff: Harmless = { short: "puszabwRWctU?M?C?B?X?l:S:G:#DI:", long: diffLong };
 const log: Harmless = {
-  short: "puszabwRWctmiEFPgqU:M?C?B?X?l:S:G:I:n:L:#D",
+  short: "puszabwRWctmiEFPgqU?M?C?B?X?l:S:G:I:n:L:#D",
   long: `${diffLong} oneline pretty?= format= graph decorate?= no-decorate decorate-refs= decorate-refs-exclude= all
     branches?= tags?= remotes?= glob= exclude= max-count= skip= since= after= until= before= author= committer= grep=
     all-match invert-grep regexp-ignore-case basic-regexp extended-regexp fixed-strings perl-regexp merges no-merges
@@ -55,7 +55,7 @@ export const gitOptions: Readonly<Record<string, Harmless>> = {
   },
   blame: {
     short: "L:ltsfnpewcbM?C?S@",
-    long: `porcelain line-porcelain root show-stats show-number show-name show-email date= abbrev= since= reverse
+    long: `porcelain line-porcelain root show-stats show-number show-name show-email date= abbrev?= since= reverse
       first-parent incremental color-lines color-by-age ignore-rev= ignore-revs-file=@`,
   },
   "ls-files": {
@@ -74,7 +74,7 @@ export const gitOptions: Readonly<Record<string, Harmless>> = {
       git-common-dir is-shallow-repository`,
   },
   describe: {
-    long: `tags all always long dirty?= broken?= abbrev= candidates= exact-match first-parent match= exclude= contains`,
+    long: `tags all always long dirty?= broken?= abbrev?= candidates= exact-match first-parent match= exclude= contains`,
   },
   "for-each-ref": { long: `${branchLong} count= exclude=` },
   "show-ref": { short: "dqs", long: "head heads branches tags dereference verify quiet abbrev?= hash?=" },

@@ -1,7 +1,7 @@
 /** Ordinary programs: what their words say is all they do, and which of them only read. [SH-56] [SH-57] */
 import { gitKeepsFiles } from "./shell-git.ts";
 import { optionTable } from "./shell-option-table.ts";
-import { readOptions } from "./shell-options.ts";
+import { type Harmless, readOptions } from "./shell-options.ts";
 import { installed, programName, wordsIn } from "./shell-peeled.ts";
 
 /** They change no file that their words name. */
@@ -34,11 +34,19 @@ export function isPlainProgram(name: string): boolean {
   return readers.has(name) || writers.has(name) || shellWords.has(name);
 }
 
+const none: Harmless = {};
+/** Of an ordinary program that has no entry every option is odd; undefined for one that nobody listed. */
+export function harmlessOf(name: string): Harmless | undefined {
+  if (Object.hasOwn(optionTable, name)) return optionTable[name];
+  return isPlainProgram(name) ? none : undefined;
+}
+
 /** Whether the run changes no file that its words name; an option not known to be harmless may. */
 export function onlyReads(run: readonly string[]): boolean {
   const name = programName(run[0] ?? "");
   if (!readers.has(name) || !installed.test(run[0] ?? "")) return false;
   if (name === "git") return gitKeepsFiles(run.slice(1));
-  const harmless = Object.hasOwn(optionTable, name) ? optionTable[name] : undefined;
-  return harmless === undefined || readOptions(harmless, run.slice(1)).odd.length === 0;
+  // What it writes and removes is told by `filesOf`.
+  if (name === "find") return true;
+  return readOptions(harmlessOf(name) ?? none, run.slice(1)).odd.length === 0;
 }

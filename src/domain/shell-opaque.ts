@@ -6,12 +6,12 @@
  */
 import { findWords } from "./shell-find.ts";
 import { gitWords } from "./shell-git.ts";
-import { isPlainProgram } from "./shell-known.ts";
+import { harmlessOf } from "./shell-known.ts";
 import { optionTable } from "./shell-option-table.ts";
 import { type Harmless, readOptions } from "./shell-options.ts";
 import type { Peeled } from "./shell-peeled.ts";
 import { installed, notHarmless, withoutVersion, wordsIn } from "./shell-peeled.ts";
-import { handedOn, runnerOptions } from "./shell-runner-options.ts";
+import { codeWords, readsInput } from "./shell-runner-code.ts";
 import { awkWords, sedWords } from "./shell-text-programs.ts";
 
 const interpreters = wordsIn(`
@@ -34,31 +34,11 @@ const runners = wordsIn(`
   glab hub aws gcloud az fish_indent m4 cpp bc dc tclsh jq rundll32 cmd cmd.exe wsl rvim vimdiff vim.tiny vim.basic
   man prove choom ssh-agent logrotate latex pdflatex xelatex lualatex tex ctags etags cscope prisma alembic
 `);
-/** Each runs the program that its words name somewhere: no wildcard stands for any of them. */
-const launchers = wordsIn(`
-  parallel watch script flock su runuser setpriv gosu su-exec pkexec unshare nsenter systemd-run start-stop-daemon
-  run-parts at batch crontab screen tmux dtach xvfb-run dbus-run-session xterm entr inotifywait hyperfine perf gdb
-  lldb valgrind rr bpftrace prlimit torsocks proxychains firejail bwrap eatmydata ssh mosh rsh docker docker-compose
-  podman nerdctl kubectl nodemon concurrently act dotenv direnv wsl cmd cmd.exe choom ssh-agent
-`);
 /** Each writes files that an archive, a patch or another machine names: the program itself stands in the grant. */
 const unpackers = wordsIn(`
   patch gpatch unzip bsdunzip funzip cpio bsdcpio pax ar jar 7z 7za 7zr 7zz p7zip unar unrar unace unarj unsquashfs
   rpm2cpio dpkg-deb uudecode ripmime munpack shar unshar lha arj zoo cabextract innoextract debugfs
 `);
-/** Each runs the package that its first operand names. */
-const packageRunners = wordsIn("npx pnpx bunx uvx pipx");
-/** Words of a runner that stand for a command, a script or a setting: a wildcard never stands for one. */
-const runnerCode = /^(?:exec|x|dlx|explore|config|set|pkg|eval|run-script|[^-].*=.*)$/s;
-/** They take words of one more letter for code: a file of options, a toolchain. */
-const leading: Readonly<Record<string, RegExp>> = {
-  cargo: /^\+/,
-  gcc: /^@/,
-  cc: /^@/,
-  clang: /^@/,
-  "g++": /^@/,
-  ld: /^@/,
-};
 /** `jq` and `bc` run no program, but read files and the environment by their text. */
 const textOnly: readonly string[] = ["jq", "bc"];
 
@@ -82,14 +62,20 @@ export function hiddenCode(name: string, words: readonly string[]): Peeled {
     return { opaque: `what ${plain} writes is not in its words`, code: words.slice(0, 1) };
   const unpacking = unpackingWords(name, words);
   if (unpacking !== null) return unpacking;
+  if (plain === "bun" || plain === "deno")
+    return rest.every((word) => word.startsWith("-"))
+      ? { dynamic: true, opaque: `${plain} runs what its input holds`, code: rest }
+      : { opaque: `what ${plain} runs is not in its words`, code: codeWords(plain, rest) };
   if (interpreters.includes(plain)) return interpreted(plain, rest);
   if (isRunner(name) || isRunner(plain)) {
     if (textOnly.includes(plain)) return rest.length === 0 ? { opaque: "it reads a program from its input" } : {};
-    return { opaque: `what ${plain} runs is not in its words`, code: codeWords(plain, rest) };
+    const code = codeWords(plain, rest);
+    if (readsInput(plain, rest)) return { dynamic: true, opaque: `${plain} runs what its input holds`, code };
+    return { opaque: `what ${plain} runs is not in its words`, code };
   }
   const by = optionCode(name, rest);
   if (by.length > 0) return { opaque: notHarmless(by), code: by };
-  return Object.hasOwn(optionTable, name) || isPlainProgram(name) ? {} : { opaque: unlisted };
+  return harmlessOf(name) !== undefined ? {} : { opaque: unlisted };
 }
 function onlyTells(name: string, rest: readonly string[]): boolean {
   if (rest.length !== 1) return false;
@@ -105,7 +91,7 @@ export function oddOptions(harmless: Harmless, rest: readonly string[]): readonl
   return readOptions(harmless, rest).odd.map((at) => rest[at] ?? "");
 }
 function optionCode(name: string, rest: readonly string[]): readonly string[] {
-  const harmless = Object.hasOwn(optionTable, name) ? optionTable[name] : undefined;
+  const harmless = harmlessOf(name);
   if (harmless === undefined) return [];
   const odd = oddOptions(harmless, rest);
   return /tar$/.test(name) ? [...odd, ...rest.filter((word) => remote.test(word))] : odd;
@@ -131,49 +117,16 @@ function bringingWords(name: string, words: readonly string[], rest: readonly st
       .slice(0, -1)
       .filter((word) => /^[^/]*:/.test(word));
   if (name === "curl") return rest.filter((word) => /^-[a-zA-Z#]*[OJ]|^--remote-(?:n|h)/.test(word));
-  const named = rest.some((word) => /^-[a-zA-Z]*O|^--output-d|^--spider$/.test(word));
-  return name === "wget" && !named ? words.slice(0, 1) : [];
+  if (name !== "wget") return [];
+  const { values } = readOptions(harmlessOf(name) ?? {}, rest);
+  const named =
+    values.some(({ option }) => option === "-O") || rest.some((word) => /^--output-d|^--spider$/.test(word));
+  return named ? [] : words.slice(0, 1);
 }
 
 function isRunner(name: string): boolean {
   return runners.includes(name);
 }
-const none: Harmless = {};
-/** Options not known to be harmless, each with the word after it; the package that is run, and the words of it. */
-function codeWords(name: string, rest: readonly string[]): readonly string[] {
-  if (launchers.includes(name)) return rest;
-  const values = new Set<string>();
-  const first = packageRunners.includes(name) ? rest.findIndex((word) => !word.startsWith("-")) : -1;
-  if (packageRunners.includes(name))
-    for (const word of rest.slice(0, first < 0 ? undefined : first + 1)) values.add(word);
-  const inner = first < 0 ? name : programOf(rest[first] ?? "");
-  const words = rest.slice(first + 1);
-  const end = words.indexOf("--");
-  const own = end < 0 ? words : words.slice(0, end);
-  for (const at of readOptions(harmlessOf(inner), own).odd) {
-    const word = own[at] ?? "";
-    values.add(word);
-    const next = own[at + 1];
-    if (!word.includes("=") && next !== undefined) values.add(next);
-  }
-  const passed = end < 0 ? [] : words.slice(end + 1);
-  for (const word of oddOptions(inner === "make" ? none : handedOn, passed)) values.add(word);
-  const lead = Object.hasOwn(leading, inner) ? leading[inner] : undefined;
-  for (const word of words) if (runnerCode.test(word) || lead?.test(word) === true) values.add(word);
-  return [...values];
-}
-function harmlessOf(name: string): Harmless {
-  for (const table of [runnerOptions, optionTable]) {
-    const found = Object.hasOwn(table, name) ? table[name] : undefined;
-    if (found !== undefined) return found;
-  }
-  return none;
-}
-/** `vitest@3`, `@scope/tool`: the name without its version. */
-function programOf(word: string): string {
-  return word.replace(/(?!^)@.*$/, "");
-}
-
 const takesCode = /^-[a-zA-Z0-9]*[ceErpmMIRf]$|^--(?:eval|print|require|import|loader|experimental-loader|env-file)$/;
 /** Options before the script decide what runs; without a script or code it reads its input. */
 function interpreted(name: string, rest: readonly string[]): Peeled {

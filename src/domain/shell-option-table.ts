@@ -1,5 +1,6 @@
 /** The harmless options of ordinary programs that have others too: by those they run a program or write a file. [SH-54] */
 import type { Harmless } from "./shell-options.ts";
+import { plainTable } from "./shell-plain-table.ts";
 
 const tar: Harmless = {
   // Not `I`, `F`, `P`, `T` (a list of files may hold options) and `a` (the name chooses the program).
@@ -23,6 +24,7 @@ const curl: Harmless = {
 };
 
 export const optionTable: Readonly<Record<string, Harmless>> = {
+  ...plainTable,
   tar,
   gtar: tar,
   bsdtar: tar,

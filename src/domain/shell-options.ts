@@ -24,6 +24,17 @@ export interface Options {
   readonly odd: readonly number[];
   /** Words that are no path: harmless options, and what they take as text. */
   readonly text: ReadonlySet<number>;
+  /** What each option takes, as it is written: `-o`, `--output`. */
+  readonly values: readonly OptionValue[];
+}
+export interface OptionValue {
+  readonly option: string;
+  readonly value: string;
+  /** Whether it names a file. */
+  readonly file: boolean;
+  /** Where the option stands, and where its value. */
+  readonly at: number;
+  readonly in: number;
 }
 
 type Kind = "flag" | "text" | "file" | "joined" | "many";
@@ -55,8 +66,9 @@ function namesOf(long: string): Map<string, Kind> {
   const entries = long.split(/\s+/).filter((entry) => entry !== "");
   return new Map(
     entries.map((entry) => {
-      const [name = "", takes] = entry.split(/(?=\?=|=)/);
-      return [name, takes === undefined ? "flag" : takes === "?=" ? "joined" : takes === "=@" ? "file" : "text"];
+      const name = entry.replace(/\??=.*$/, "");
+      const takes = entry.slice(name.length);
+      return [name, takes === "" ? "flag" : takes === "?=" ? "joined" : takes === "=@" ? "file" : "text"];
     }),
   );
 }
@@ -65,6 +77,7 @@ export function readOptions(harmless: Harmless, words: readonly string[]): Optio
   const { letters, names } = read(harmless);
   const odd: number[] = [];
   const text = new Set<number>();
+  const values: OptionValue[] = [];
   for (let at = 0; at < words.length; at++) {
     const word = words[at] ?? "";
     if (word === "--") break;
@@ -85,44 +98,66 @@ export function readOptions(harmless: Harmless, words: readonly string[]): Optio
     }
     if (!taken.file) text.add(at);
     if (taken.many) while (/^[^-]/.test(words[at + 1] ?? "")) text.add(++at);
-    for (const kind of taken.next) {
+    const from = at;
+    if (taken.joined !== null) values.push({ ...taken.joined, file: taken.file, at, in: at });
+    for (const { option, kind } of taken.next) {
       at++;
       if (kind === "text") text.add(at);
+      const value = words[at];
+      if (value !== undefined) values.push({ option, value, file: kind === "file", at: from, in: at });
     }
   }
-  return { odd, text };
+  return { odd, text, values };
 }
 interface Taken {
   /** What it takes of the next words, in their order. */
-  readonly next: readonly Kind[];
+  readonly next: readonly { readonly option: string; readonly kind: Kind }[];
   readonly many: boolean;
   /** The word itself holds a file's name. */
   readonly file: boolean;
+  /** The value that stands in the word itself. */
+  readonly joined: { readonly option: string; readonly value: string } | null;
 }
-const plain: Taken = { next: [], many: false, file: false };
+const plain: Taken = { next: [], many: false, file: false, joined: null };
 
 function longOption(names: Read["names"], word: string): Taken | null {
   const at = word.indexOf("=");
-  const kind = names.get(at < 0 ? word : word.slice(0, at));
+  const name = at < 0 ? word : word.slice(0, at);
+  const kind = names.get(name);
+  const option = `--${name}`;
   if (kind === undefined || (kind === "flag" && at >= 0)) return null;
-  if (at >= 0) return { ...plain, file: kind === "file" };
-  return kind === "text" || kind === "file" ? { ...plain, next: [kind] } : plain;
+  if (at >= 0) return { ...plain, file: kind === "file", joined: { option, value: word.slice(at + 1) } };
+  return kind === "text" || kind === "file" ? { ...plain, next: [{ option, kind }] } : plain;
 }
 /** In a bundle without a dash each letter takes its value from the words that follow. */
 function joinedLetters(letters: Read["letters"], word: string, bundle: boolean): Taken | null {
-  const next: Kind[] = [];
+  const next: Taken["next"][number][] = [];
   for (let at = 0; at < word.length; at++) {
+    const option = `-${word[at] ?? ""}`;
     const kind = letters.get(word[at] ?? "");
     if (kind === undefined) return null;
     if (kind === "flag") continue;
+    const value = word.slice(at + 1);
     if (kind === "many") {
-      if (at + 1 < word.length) continue;
+      if (value !== "") continue;
       return { ...plain, many: true };
     }
     if (kind === "joined") return { ...plain, next };
-    if (bundle) next.push(kind);
-    else if (at + 1 < word.length) return { ...plain, file: kind === "file" };
-    else return { ...plain, next: [kind] };
+    if (bundle) next.push({ option, kind });
+    else if (value !== "") return { ...plain, file: kind === "file", joined: { option, value } };
+    else return { ...plain, next: [{ option, kind }] };
   }
   return { ...plain, next };
+}
+
+const maxLetters = 64;
+/**
+ * What a word may hold as a value behind joined letters, whichever of them takes one: `-czf.git/x`. Of very many
+ * letters only the first and the last are tried: no name is as long.
+ */
+export function joinedValues(word: string): string[] {
+  const letters = /^-(?!-)[^/.~=@]*/.exec(word)?.[0].length ?? 0;
+  const values: string[] = [];
+  for (let at = 2; at <= letters; at++) if (at <= maxLetters || at > letters - maxLetters) values.push(word.slice(at));
+  return values.filter((value) => value !== "");
 }

@@ -6,7 +6,7 @@
 import { gitOptions } from "./shell-git-options.ts";
 import { onlyReads } from "./shell-known.ts";
 import { optionTable } from "./shell-option-table.ts";
-import { type Harmless, readOptions } from "./shell-options.ts";
+import { type Harmless, joinedValues, readOptions } from "./shell-options.ts";
 import { installed, programName, setsOnly, withoutVersion } from "./shell-peeled.ts";
 import { runnerOptions } from "./shell-runner-options.ts";
 import { wrappers } from "./shell-wrapper-table.ts";
@@ -37,12 +37,49 @@ function candidates(run: readonly string[]): string[] {
   if (Object.hasOwn(wrappers, name)) return rest.filter((word) => !setsOnly(word)).flatMap(pathsIn);
   const plain = withoutVersion(name);
   if (here && scripted.test(plain)) return optionsOf(plain, rest);
-  const at = name === "git" ? rest.findIndex((word) => Object.hasOwn(gitOptions, word)) + 1 : 0;
-  const harmless =
-    name === "git" ? gitOptions[rest[at - 1] ?? ""] : (own(optionTable, name) ?? own(runnerOptions, plain));
+  const { harmless, at } = harmlessFor(name, rest);
   if (harmless === undefined) return rest.flatMap(pathsIn);
-  const { text } = readOptions(harmless, rest.slice(at));
-  return rest.filter((_, index) => !text.has(index - at)).flatMap(pathsIn);
+  const { text, odd, values } = readOptions(harmless, rest.slice(at));
+  const files = values.filter(({ file }) => file).map(({ value }) => bare(value));
+  const unread = (word: string, index: number) =>
+    index < at || odd.includes(index - at) || !/^-[^-]/.test(word) || !values.some((one) => one.at === index - at);
+  return [...files, ...rest.filter((word, index) => !text.has(index - at) && unread(word, index)).flatMap(pathsIn)];
+}
+/** What the program's options are read against, and from which of its words on. */
+function harmlessFor(
+  name: string,
+  rest: readonly string[],
+): { readonly harmless: Harmless | undefined; readonly at: number } {
+  if (name !== "git") return { harmless: own(optionTable, name) ?? own(runnerOptions, withoutVersion(name)), at: 0 };
+  const at = rest.findIndex((word) => Object.hasOwn(gitOptions, word)) + 1;
+  return { harmless: at > 0 ? gitOptions[rest[at - 1] ?? ""] : undefined, at };
+}
+/** What options of the run take as values, where they are known; each word of an option that is not, may hold any. */
+export function valuesOf(run: readonly string[]): { readonly option: string; readonly value: string }[] {
+  const rest = run.slice(1);
+  const { harmless, at } = harmlessFor(programName(run[0] ?? ""), rest);
+  const { odd, values } = readOptions(harmless ?? {}, rest.slice(at));
+  const unknown = [...rest.slice(0, at), ...odd.map((index) => rest[index + at] ?? "")];
+  return [
+    ...values.map(({ option, value }) => ({ option, value })),
+    ...unknown.flatMap((word) =>
+      joinedValues(word).map((value) => ({ option: `-${word.at(-value.length - 1) ?? ""}`, value })),
+    ),
+  ];
+}
+/** The files that a word of known options names behind its letters; null for any other word. */
+export function knownBehind(run: readonly string[], word: string): readonly string[] | null {
+  const rest = run.slice(1);
+  const { harmless, at } = harmlessFor(programName(run[0] ?? ""), rest);
+  const index = rest.indexOf(word) - at;
+  if (harmless === undefined || index < 0 || !/^-[^-]/.test(word)) return null;
+  const { odd, values } = readOptions(harmless, rest.slice(at));
+  if (odd.includes(index)) return null;
+  return values.flatMap((one) => (one.in === index && one.file ? [one.value] : []));
+}
+/** Behind more letters than two a leading `/` is more likely the inside of a path: `-Isub/x`. */
+export function joinedPaths(word: string): string[] {
+  return joinedValues(word).filter((value) => !/^[/~]/.test(value) || word.length - value.length <= 3);
 }
 function own(table: Readonly<Record<string, Harmless>>, name: string): Harmless | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined;
@@ -63,7 +100,9 @@ function pathsIn(word: string): readonly string[] {
   if (word.includes("://")) return [];
   const joined = /^-[a-zA-Z](.+)$/s.exec(word)?.[1] ?? word;
   const value = word.includes("=") ? word.slice(word.indexOf("=") + 1) : joined;
-  return [...new Set([word, joined, value])].filter((part) => part !== "" && !part.startsWith("-")).map(bare);
+  return [...new Set([word, joined, value, ...joinedPaths(word)])]
+    .filter((part) => part !== "" && !part.startsWith("-"))
+    .map(bare);
 }
 function bare(path: string): string {
   return path.replace(/^@(?=[/~.])/, "");

@@ -25,6 +25,11 @@ const pip: Harmless = {
   short: "qvU",
   long: "quiet verbose upgrade no-cache-dir disable-pip-version-check no-input no-color require-hashes no-deps",
 };
+const gradle: Harmless = {
+  short: "qidswSa",
+  long: `quiet info debug warn stacktrace full-stacktrace scan no-daemon daemon offline continue parallel no-parallel
+    build-cache no-build-cache rerun-tasks dry-run tests= console= no-scan`,
+};
 const tests = "ci coverage no-coverage silent verbose runInBand bail";
 
 export const runnerOptions: Readonly<Record<string, Harmless>> = {
@@ -49,7 +54,8 @@ export const runnerOptions: Readonly<Record<string, Harmless>> = {
   vitest: {
     short: "t:u",
     like: /^--(?:watch=false|no-watch|reporter=(?:default|verbose|dot|json|junit|tap|tap-flat|basic))$/,
-    long: "run coverage silent passWithNoTests testNamePattern= bail?= changed?= shard= testTimeout= retry= update",
+    long: `run coverage silent passWithNoTests testNamePattern= bail?= changed?= shard= testTimeout= retry= update
+      project=`,
   },
   jest: {
     short: "it:",
@@ -75,10 +81,25 @@ export const runnerOptions: Readonly<Record<string, Harmless>> = {
     long: `write fix unsafe no-errors-on-unmatched error-on-warnings colors= max-diagnostics= diagnostic-level=
       verbose staged changed`,
   },
-  tsc: { long: "noEmit pretty skipLibCheck strict listFiles showConfig noUnusedLocals noUnusedParameters" },
+  tsc: {
+    short: "w",
+    long: "noEmit pretty skipLibCheck strict listFiles showConfig noUnusedLocals noUnusedParameters watch",
+  },
+  cmake: { short: "j?", long: "parallel?= config= target= verbose clean-first" },
+  mvn: {
+    like: /^-(?:[qBoeXUNV]|am|amd|ntp|nsu|fae|ff|fn|DskipTests|Dmaven\.test\.skip=true)$/,
+    short: "T:",
+    long: "batch-mode quiet offline errors debug show-version no-transfer-progress threads= fail-at-end fail-fast",
+  },
+  gradle,
+  gradlew: gradle,
+  terraform: {
+    ...{ single: true, like: /^-?-(?:input|lock|refresh|backend|upgrade)(?:=(?:true|false))?$/ },
+    long: "check diff recursive json no-color compact-warnings detailed-exitcode write=",
+  },
 };
 /** What the program behind `npm test --` and its like may be told. */
 export const handedOn: Harmless = {
-  like: /^--(?:watch|watchAll)=false$/,
-  long: `${tests} run nocapture`,
+  like: /^--(?:(?:watch|watchAll)=false|reporter=(?:default|verbose|dot|json|spec|tap|list|min))$/,
+  long: `${tests} run nocapture fix check quiet color no-color`,
 };

@@ -6,6 +6,10 @@ import { z } from "zod";
 import { limits } from "../limits.ts";
 import { taint } from "./message.ts";
 import { environment, grant, writtenItem } from "./plan-shape.ts";
+import { programName } from "./shell-peeled.ts";
+import { inShell } from "./shell-shells.ts";
+import { wrappers } from "./shell-wrapper-table.ts";
+import { unwrap } from "./shell-wrappers.ts";
 import { visible, visibleLine } from "./visible.ts";
 
 /** The lists of a plan's own grant, so that what no plan may say no bound can say either. */
@@ -72,7 +76,18 @@ const namedBounds = standingBounds.superRefine(({ who, labels, commands, environ
   ] as const)
     for (const [at, command] of list.entries())
       if (/^\s*\S*\*/.test(command)) wrong([...path, at], "begins with a program's own name, without *");
+      else if (runsAnything(command)) wrong([...path, at], "names what it runs behind its first program, without *");
 });
+/** `sudo **`, `sh *`, `env **`: a wildcard stands for the program, or for the script. */
+function runsAnything(command: string): boolean {
+  const words = command.trim().split(/\s+/);
+  const name = programName(words[0] ?? "");
+  if (!Object.hasOwn(wrappers, name) && inShell(name, words) === null) return false;
+  const { layers, scripts } = unwrap(words);
+  const files = layers.flatMap((layer) => inShell(programName(layer[0] ?? ""), layer)?.code ?? []);
+  const named = [...layers.map(([program = ""]) => program), ...files, ...scripts.map(({ text }) => text)];
+  return named.some((word) => word.includes("*"));
+}
 const seen = (text: string) => visible(text) === text;
 const unseen = { error: "holds a character that nobody sees" };
 

@@ -64,6 +64,13 @@ export const budget = z.strictObject({
   minutes: z.number().positive().optional(),
 });
 
+/** The same as somebody may state it, with a plan's bounds. Without it a task has 500,000 tokens and 5 dollars before its plan. */
+export const budgetInput = budget.extend({
+  tokens: z.number().int().nonnegative().max(1_000_000_000).optional(),
+  usd: z.number().nonnegative().max(1_000_000).optional(),
+  minutes: z.number().positive().max(10_080).optional(),
+});
+
 /** Body of POST /api/tasks. */
 export const taskInput = z.strictObject({
   title: z.string().trim().min(1).max(200),
@@ -72,7 +79,7 @@ export const taskInput = z.strictObject({
   /** A plan document (markdown with YAML front matter). Without it a planner model must be configured. */
   plan: z.string().optional(),
   labels: z.array(z.string().min(1).max(60)).max(20).default([]),
-  budget: budget.optional(),
+  budget: budgetInput.optional(),
 });
 export type TaskInput = z.infer<typeof taskInput>;
 

@@ -1,3 +1,7 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { AttemptRef, ToolCall } from "../../src/agents/bus.ts";
 import {
@@ -10,6 +14,7 @@ import {
   stepTools,
   toolsFor,
 } from "../../src/agents/tools/chain.ts";
+import { commandEnvironment } from "../../src/agents/tools/environment.ts";
 import { attemptGuard, useGuard } from "../../src/agents/tools/guard.ts";
 import { readingTools } from "../../src/domain/policy-call.ts";
 import { presets } from "../../src/domain/presets.ts";
@@ -47,6 +52,28 @@ describe("the chain of a tool call", () => {
     };
     const made = await edit.prepare({ path: "a", old_text: "one", new_text: "two" }, hands);
     expect(made).toMatchObject({ spec: { timeout_ms: 60_000, stdin: "two" } });
+  });
+  it("[TOOL-21] every command finds git's settings that take no ordinary folder for a repository", async () => {
+    const made = prepared(all, { minutes: 1 });
+    const shell = made.get("shell_execute")?.spec({ command: "x" });
+    for (const spec of [shell, made.get("python_execute")?.spec({ code: "x" }), made.get("git_status")?.spec({})])
+      expect(spec?.env).toMatchObject({ ...commandEnvironment, GIT_CONFIG_COUNT: "2" });
+    const folder = mkdtempSync(join(tmpdir(), "bare-"));
+    try {
+      const run = (env: Record<string, string>) =>
+        spawnSync("git", ["status"], { cwd: folder, env: { PATH: process.env.PATH ?? "", ...env }, encoding: "utf8" });
+      for (const name of ["objects", "refs"]) mkdirSync(join(folder, name));
+      writeFileSync(join(folder, "HEAD"), "ref: refs/heads/x\n");
+      const own = ["bare = false", "worktree = .", "repositoryformatversion = 0", 'fsmonitor = "touch ran && false"'];
+      writeFileSync(join(folder, "config"), own.map((line) => `[core] ${line}\n`).join(""));
+      expect(run({}).status).toBe(0);
+      expect(existsSync(join(folder, "ran"))).toBe(true);
+      rmSync(join(folder, "ran"));
+      expect(run({ ...shell?.env }).stderr).toContain("bare repository");
+      expect(existsSync(join(folder, "ran"))).toBe(false);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
   it("[CHAIN-3] what runs is made from the very arguments that were authorized", async () => {
     const bus = new TameBus();

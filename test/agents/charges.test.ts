@@ -1,10 +1,12 @@
 /** Calls of models as the runtime charges them: to whom, once, and what happens when nothing is left. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { ThoughtRef } from "../../src/agents/mind-bus.ts";
+import { derivedId } from "../../src/domain/ids.ts";
 import { taskView } from "../../src/domain/view.ts";
 import { limits } from "../../src/limits.ts";
 import { must } from "../fakes/held-scope.ts";
 import { nodeSql } from "../fakes/node-sql.ts";
+import { only } from "../fakes/orders.ts";
 import { openRuntime, planOf } from "../fakes/scope-runtime.ts";
 
 type Run = ReturnType<typeof openRuntime>;
@@ -285,6 +287,57 @@ describe("when nothing is left", () => {
     run.rows.tasks.put({ ...run.taskRow(id), routed: true });
     expect(await may(run, planner(id, 2, words))).toMatchObject({ answer: "refused", error_code: "budget_exceeded" });
     expect(await run.cards(id)).toHaveLength(1);
+  });
+  it("[MNB-3] a wish that may spend no token is refused at the door, and a plan is not", async () => {
+    const run = open();
+    const repo = { url: run.taskRow(must(await run.ask(run.ada))).repo, ref: "HEAD" };
+    const asked = { title: "x", description: "", repo, labels: [], register_repo: true, budget: { tokens: 0 } };
+    const refused = await run.tasks.createTask(run.ada, asked, null);
+    expect(refused).toMatchObject({ ok: false, refusal: { code: "bad_request" } });
+    must(await run.tasks.createTask(run.ada, { ...asked, plan: thinking() }, null));
+  });
+  it("[MNB-5] a task that ends lets go of each call that is made for it, and of nobody else's", async () => {
+    const run = open();
+    const [id, other] = [must(await run.ask(run.ada)), must(await run.ask(run.ada))];
+    const called = (task: string, number: number, run_id: string, agent: string) =>
+      may(run, planner(task, number, { run_id, agent, payer: { kind: "task", task_id: task, why: "proxy" } }));
+    await called(id, 1, "run-1", "proxy");
+    await called(id, 2, "run-2", "planner");
+    await called(id, 3, "run-3", "planner");
+    await told(run, id, "plan.3", 10);
+    await called(other, 4, "run-4", "proxy");
+    must(await run.tasks.cancelTask(run.ada, id, "enough"));
+    const kills = run.rows.kills.all().map(({ agent, owner, what }) => `${what} ${agent} ${owner}`);
+    expect(kills.sort()).toEqual(["call_off planner run-2", "call_off proxy run-1"]);
+  });
+  it("[MNB-6] a card shows what an item's model is told, may spend and does when stuck; what is cut says so", async () => {
+    const run = open();
+    const own = item("a").replace("on_stuck: escalate", "on_stuck: replan, skills: [paging], budget: { tokens: 77 }");
+    const plan = thinking("tokens: 1000", own, item("b")).replace("## b\nDo it.", `## b\n${"Do it. ".repeat(6_000)}`);
+    const id = must(await run.ask(run.ada, { plan }));
+    await run.observe(run.planResult(id, plan));
+    const { items, facts } = only(await run.cards(id)).card;
+    const [a, b] = items;
+    expect(a).toMatchObject({ section: "Do it.", skills: ["paging"], on_stuck: "replan", budget: { tokens: 77 } });
+    expect(b?.section?.length).toBeLessThan(limits.card_section_chars + 200);
+    expect(b?.section).toMatch(/\[cut: the first 32000 of \d+ characters are here; read the rest in the plan\]$/);
+    expect(facts.filter((fact) => fact.startsWith("Written by"))).toEqual([]);
+  });
+  it("[MNB-8] a plan that a model wrote says so with its prompt and its model, and again when it is put up again", async () => {
+    const run = open();
+    const id = must(await run.ask(run.ada));
+    await may(run, planner(id, 1, { run_id: "the-run" }));
+    await told(run, id, "plan.1", 10);
+    const result = run.planResult(id, thinking());
+    const { message_id } = result;
+    await run.observe({ ...result, message_id: derivedId("the-run", "plan_result", 0) });
+    const said = "Written by a model, not by a person: the planner, prompt planner/plan@1, model compatible/m";
+    expect((await run.cards(id)).at(-1)?.card.facts).toContain(said);
+    await run.observe({ ...result, message_id });
+    expect(run.rows.plans.ofTask(id).map(({ written_by }) => written_by?.slice(0, 11))).toEqual([
+      "the planner",
+      "the planner",
+    ]);
   });
   it("[CHG-17] what calls under way may cost is kept back, and nobody is asked for it", async () => {
     const run = open();

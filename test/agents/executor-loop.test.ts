@@ -75,7 +75,7 @@ describe("an attempt of an agent that thinks", () => {
       /<data-\w+ taint="owner" source="an earlier attempt">\nAttempt 1 ended: the check failed\n<\/data/,
     );
     expect(told).toMatch(/what a person said\n\nA person said: be kind\n/);
-    expect(told?.match(/File: src/g)).toHaveLength(1);
+    expect(told?.match(/## File\n\n<data-[^\n]+\nsrc/g)).toHaveLength(1);
     expect(told).not.toContain("goodbye");
     expect(w.models.requests.map(({ turns }) => turns[0])).toEqual(Array(3).fill({ kind: "told", text: told }));
     expect(w.models.requests[0]?.instructions).not.toContain("greeting");

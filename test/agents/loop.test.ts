@@ -1,6 +1,6 @@
 /** The loop of every role that thinks, stepped over nothing but JSON between two steps. */
 import { describe, expect, it } from "vitest";
-import { answerPending, sendBack } from "../../src/agents/loop.ts";
+import { answerPending, openLoop, sendBack, stepLoop } from "../../src/agents/loop.ts";
 import { ModelFailure, type ModelFailureCode } from "../../src/agents/models.ts";
 import { limits } from "../../src/limits.ts";
 import { ends, finish, loopWorld, reader, says, shell } from "../fakes/loops.ts";
@@ -62,8 +62,12 @@ describe("a loop", () => {
       expect(w.models.requests).toHaveLength(w.minds.charged.length);
       return { answer: "go", tokens_left: 1, usd_left: 1 };
     };
+    // An answer's token costs a thousand times what one of the input does.
+    w.models.mostUsd = (_, input, output) => input + output * 1_000;
     await w.toTheEnd();
     expect(w.minds.asked).toHaveLength(2);
+    const { reserve_tokens = 0, reserve_usd } = w.minds.asked[0] ?? {};
+    expect(reserve_usd).toBe(reserve_tokens - 1_000 + 1_000 * 1_000);
     expect(w.minds.asked[0]).toMatchObject({
       ...{ run_id: w.run_id, agent: "crew-1", role: "executor", payer: w.mind.payer, prompt: "executor/work@1" },
     });
@@ -74,6 +78,28 @@ describe("a loop", () => {
         usage: { input_tokens: 100, output_tokens: 10, cached_tokens: 0, estimated: false },
       })),
     );
+  });
+  it("[MNB-4] the call of a model is made under the signal of its run", async () => {
+    const w = loopWorld({ script: () => ends });
+    const { signal } = new AbortController();
+    const asked: unknown[] = [];
+    const call = w.models.call.bind(w.models);
+    w.models.call = (request) => {
+      asked.push(request.signal);
+      return call(request);
+    };
+    const context = {
+      run_id: w.run_id,
+      agent: "crew-1",
+      turns: [{ kind: "told", text: "the order" }],
+      signal,
+    } as const;
+    let state = openLoop(w.clock.at);
+    for (let step = 0; step < 2; step++)
+      state = (await stepLoop(state, w.mind, { context, ports: { models: w.models, minds: w.minds, clock: w.clock } }))
+        .state;
+    expect(asked).toHaveLength(1);
+    expect(asked[0]).toBe(signal);
   });
   it("[LOOP-2] what the runtime answers instead of yes ends the loop or has it wait, and no model is called", async () => {
     const w = loopWorld({ script: () => ends });

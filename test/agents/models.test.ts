@@ -151,6 +151,20 @@ describe.each(wires)("%s", (model) => {
     expect(Date.now() - began).toBeLessThan(2_000);
   });
 
+  it("[MNB-4] that nobody waits for any more ends at once, and is charged as estimated", async () => {
+    scripted({ fails: "slow", ms: 5_000 });
+    const calledOff = new AbortController();
+    const began = Date.now();
+    setTimeout(() => calledOff.abort(), 100);
+    const late = await failureOf(modelsOf(model), { signal: calledOff.signal });
+    const never = await failureOf(modelsOf(model), { signal: AbortSignal.abort() });
+    for (const failure of [late, never]) {
+      expect([failure.code, failure.spent?.usage.estimated]).toEqual(["timeout", true]);
+      expect(failure.message).toContain("it was called off");
+    }
+    expect(Date.now() - began).toBeLessThan(2_000);
+  });
+
   it("[MODEL-9] keeps its key out of what is said of it", async () => {
     const echoed = Object.values(keys).map((key) => `Incorrect API key provided: ${key}.`);
     scripted({ fails: "status", status: 401, message: echoed.join(" ") });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type ModelAnswer, ModelFailure, type ModelRequest } from "../../src/agents/models.ts";
+import { type ModelAnswer, ModelFailure, type ModelRequest, type Turn } from "../../src/agents/models.ts";
 import { proxy } from "../../src/agents/proxy.ts";
 import { executionStatuses, type Message, type MessageInput } from "../../src/domain/message.ts";
 import { words } from "../../src/domain/payloads.ts";
@@ -152,6 +152,27 @@ describe("a person's words, with a model", () => {
     for (const fields of [{ plan_markdown: "x" }, { payload: { ...payload, revise: true } }])
       expect(only(await said(full, wish(fields))).message_kind).toBe("plan_request");
     expect([...w.models.requests, ...full.models.requests]).toEqual([]);
+  });
+});
+
+describe("a wish that waits", () => {
+  it("[MNB-2] for money or for its provider holds no place that another could have", async () => {
+    const budget = sample();
+    budget.minds.thinking = () => ({ answer: "wait", reason: "a person is asked" });
+    const provider = sample();
+    provider.models.script = () => new ModelFailure("overloaded", "later", { model: "test/tame", retryable: true });
+    for (const w of [budget, provider]) {
+      let state = proxy.open(runContext(wish()));
+      const turns: Turn[] = [];
+      for (let step = 0; step < 4; step++) {
+        const context = { ...runContext(wish(), { agent: "proxy", lease: null }), turns };
+        const next = await proxy.step(state, context, w.ports);
+        turns.push(...(next.turns ?? []));
+        state = next.state;
+        if (next.kind === "wait") expect(next).toMatchObject({ for_notes: true });
+        if (step === 3) expect(next.kind).toBe("wait");
+      }
+    }
   });
 });
 

@@ -42,7 +42,8 @@ describe("what a person asks", () => {
     const sent = only(await answers(testMessage(1)));
     expect(sent).toMatchObject({ message_kind: "agent_message", recipient: "runtime_queue", content: noModel });
     expect(words.parse(sent.payload)).toEqual({ route: "direct", ends_task: true, version: null });
-    for (const set of ["MODEL_PROXY", "MODEL_PLANNER", "npm start -- --model-url URL"]) expect(noModel).toContain(set);
+    for (const set of ["MODEL_PROXY", "MODEL_PLANNER", "MODEL_EXECUTOR", "key", "npm start -- --model-url URL"])
+      expect(noModel).toContain(set);
   });
   it("[PRX-2] a word to a task that runs already ends nothing", async () => {
     const sent = only(await answers(testMessage(1, { payload: { follow_up: true } })));

@@ -26,7 +26,8 @@ function agent(next: Record<string, Next>) {
     open: () => null,
     parse: (stored) => stored,
     async step(state, context) {
-      seen.push(structuredClone(context));
+      const { signal: _, ...data } = context;
+      seen.push(structuredClone(data));
       return (await next[context.run_id]?.(context, state)) ?? { kind: "end", state, out: [] };
     },
   };
@@ -99,6 +100,28 @@ describe("the conversation of a run", () => {
     await w.shift();
     expect(w.seen.at(-1)?.turns).toEqual([told("a"), told("b"), told("c")]);
     expect(w.sql.all("SELECT * FROM turns")).toEqual([]);
+    expect(w.life.stores.runs.count()).toBe(0);
+  });
+  it("[MNB-4] what a step asks of a model is let go when its run is called off, and in no other run", async () => {
+    const aborted: string[] = [];
+    const hangs = ({ run_id, signal, cancelled }: RunContext, state: unknown): Promise<Step<unknown>> =>
+      new Promise((resolve) => {
+        if (cancelled) return resolve({ kind: "end", state, out: [] });
+        signal?.addEventListener("abort", () => {
+          aborted.push(run_id);
+          resolve({ kind: "continue", state });
+        });
+        if (run_id === "message-2") setTimeout(() => resolve({ kind: "end", state, out: [] }), 100);
+      });
+    const w = agent({ "message-1": hangs, "message-2": hangs });
+    w.bring(1, 2);
+    const working = w.shift();
+    await vi.waitFor(() => expect(w.seen).toHaveLength(2));
+    const run = w.at(1);
+    if (run !== null) w.life.stores.runs.put({ ...run, cancelled: true });
+    w.life.steps.abort("message-1");
+    await working;
+    expect(aborted).toEqual(["message-1"]);
     expect(w.life.stores.runs.count()).toBe(0);
   });
   it("[RUN-20] a step that fails adds nothing", async () => {

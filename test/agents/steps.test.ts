@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { SandboxFailure } from "../../src/agents/ports.ts";
 import { callOfStep, type Moved, nextStep, type RunnerState } from "../../src/agents/runners/steps.ts";
+import { commandEnvironment } from "../../src/agents/tools/environment.ts";
 import { limits } from "../../src/limits.ts";
 import { begunIn, box, world } from "../fakes/attempts.ts";
 import { attemptOrder, type Sample } from "../fakes/orders.ts";
@@ -37,6 +38,7 @@ describe("the blocks of an item", () => {
     const spec = (script: string) => ({
       argv: ["bash", "-euo", "pipefail", "-c", script],
       timeout_ms: limits.step_timeout_ms,
+      env: commandEnvironment,
     });
     const once = new Map(execs(w).map((args) => [args[1], args]));
     expect([...once.values()]).toEqual([

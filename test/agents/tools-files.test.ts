@@ -46,7 +46,7 @@ describe("files", () => {
     expect(await w.text("file_write", { path, content: "a\nb\n" })).toBe(`Created ${path}: 2 lines.`);
     expect(await w.text("file_write", { path, content: "a" })).toBe(`Replaced ${path}: 1 line.`);
     const [first] = w.asked.filter(({ method }) => method === "exec");
-    expect(first?.args[2]).toEqual({
+    expect(first?.args[2]).toMatchObject({
       argv: ["sh", "-c", writeScript, "sh", path],
       stdin: "a\nb\n",
       timeout_ms: limits.tool_timeout_ms,

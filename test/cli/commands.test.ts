@@ -100,6 +100,27 @@ describe("the card", () => {
       expect(text).toContain(part);
   });
 
+  it("[MNB-6] shows what an item's model is told, word for word, and what it may spend; a card of before has none of it", () => {
+    const seen = approval();
+    const [item] = seen.card.items;
+    if (item === undefined) throw new Error("the fixture has an item");
+    const budget = { tokens: 77, usd: null, minutes: null };
+    const thinks = { ...item, section: "Mend it\u202e.\nThen rest.", skills: ["paging"], on_stuck: "replan", budget };
+    const text = approvalText({ ...seen, card: { ...seen.card, items: [thinks] } });
+    for (const part of ["    | Mend it⟦U+202E⟧.\n    | Then rest.", "77 tokens", "paging", "replan"])
+      expect(text).toContain(part);
+    expect(approvalText(seen)).not.toContain("its model is told");
+  });
+  it("[MNB-10] says which holds where a file is protected and may be changed", () => {
+    const seen = approval();
+    const [item] = seen.card.items;
+    if (item === undefined) throw new Error("the fixture has an item");
+    const items = [{ ...item, protect: ["**/package.json", "!package.json"] }];
+    const text = approvalText({ ...seen, card: { ...seen.card, items } });
+    expect(text).toMatch(
+      /protected +\*\*\/package\.json\n.*holds over what it may change.*\n +but not +package\.json\n/,
+    );
+  });
   it("[CLI-8] a value cannot pose as a line of the card", () => {
     const hostile = approval();
     const [item] = hostile.card.items;
@@ -132,6 +153,16 @@ describe("task create", () => {
       labels: ["a", "b"],
     });
     expect(said.out).toContain("task watch task-1");
+  });
+
+  it("[MNB-9] without a plan it asks a wish in words, which needs a title", async () => {
+    const url = await serve((_, response) => json(response, 202, task()));
+    const said = await command(url, ["task", "create", "--title", "Mend the pager", "--repo", "https://x.test/r"]);
+    expect(said.code).toBe(0);
+    expect(fake.asked[0]?.body).toEqual({
+      ...{ title: "Mend the pager", description: "", repo: { url: "https://x.test/r" }, labels: [] },
+    });
+    expect((await command(url, ["task", "create", "--repo", "https://x.test/r"])).err).toContain("--title");
   });
 
   it("[CLI-9] a plan without title, or none at all, is a usage error", async () => {

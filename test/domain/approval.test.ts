@@ -15,6 +15,7 @@ import {
   stepLife,
 } from "../../src/domain/approval.ts";
 import { cardView, type Decision } from "../../src/domain/approval-view.ts";
+import { contentHash } from "../../src/domain/token.ts";
 import { approvalKinds, approvalStatuses, type Caller, callerRoles } from "../../src/domain/view.ts";
 import { madeBy, openCard } from "../fakes/views.ts";
 
@@ -29,6 +30,20 @@ const edges = [
   "checked execute executed",
   ...["requested", "decided", "issued", "verified", "attached", "checked"].map((state) => `${state} void void`),
 ];
+
+describe("a card", () => {
+  it("[MNB-7] that was stored before it showed what a model is told stays as it is, and so does its hash", () => {
+    const item = {
+      ...{ id: "a", item_hash: "h", title: "A", runner: "loop", depends_on: [], protect: [], verify: [], steps: [] },
+      ...{ grants: { tools: [], paths: [], commands: [], hosts: [], secrets: [] }, max_attempts: 3 },
+    };
+    const about = { kind: "plan", title: "T", why: "W", repo: "r", taint: "owner", policy_hash: "p" } as const;
+    const stored = { ...emptyCard({ ...about, requested_by: "ada" }), items: [item] };
+    expect(contentHash(cardView.parse(stored))).toBe(contentHash(stored));
+    const told = { ...stored, items: [{ ...item, section: "Do it." }] };
+    expect(contentHash(cardView.parse(told))).not.toBe(contentHash(stored));
+  });
+});
 
 describe("the life of an approval", () => {
   it("[APP-1] of the 56 pairs 13 are moves and the others are refused with a reason", () => {

@@ -106,6 +106,8 @@ it("[BUD-8] a plan whose item thinks without a budget is refused, at the line th
   expect(of("tokens: 1000")).toEqual([]);
 });
 
+const none = { tokens: 0, usd: 0 };
+
 describe("an account", () => {
   const limit = fc.record({ tokens: amount, usd: fc.option(fc.integer({ min: 0, max: 20 })) });
   it("[BUD-4] what was spent is the sum of its calls, and only grows; an unknown price is said, and its tokens count", () => {
@@ -134,7 +136,7 @@ describe("an account", () => {
       fc.property(limit, fc.array(cost, { maxLength: 60 }), (given: Limit, calls) => {
         let spent = nothingSpent;
         for (const one of calls) {
-          if (mayCall(given, spent, 0) !== "go") break;
+          if (mayCall(given, spent, none) !== "go") break;
           const before = leftOf(given, spent);
           expect(before.tokens).toBeGreaterThan(0);
           if (before.usd !== null) expect(before.usd).toBeGreaterThan(0);
@@ -148,12 +150,25 @@ describe("an account", () => {
   });
   it("[BUD-6] what calls under way may cost is kept back: beside them nothing is let go that is not covered", () => {
     const some = { tokens: 100, usd: null };
-    expect(mayCall(some, nothingSpent, 0)).toBe("go");
-    expect(mayCall(some, nothingSpent, 99)).toBe("go");
-    expect(mayCall(some, nothingSpent, 100)).toBe("taken");
+    expect(mayCall(some, nothingSpent, none)).toBe("go");
+    expect(mayCall(some, nothingSpent, { tokens: 99, usd: 0 })).toBe("go");
+    expect(mayCall(some, nothingSpent, { tokens: 100, usd: 0 })).toBe("taken");
     const spent = charge(nothingSpent, { input_tokens: 60, output_tokens: 40, usd: null, estimated: false });
-    expect(mayCall(some, spent, 0)).toBe("used_up");
-    expect(mayCall({ tokens: 1_000, usd: 0 }, nothingSpent, 0)).toBe("used_up");
+    expect(mayCall(some, spent, none)).toBe("used_up");
+    expect(mayCall({ tokens: 1_000, usd: 0 }, nothingSpent, none)).toBe("used_up");
+  });
+  it("[BUD-20] dollars of calls under way are kept back as their tokens are, where there is a limit in dollars", () => {
+    const some = { tokens: 100, usd: 1 };
+    expect(mayCall(some, nothingSpent, { tokens: 0, usd: 0.99 })).toBe("go");
+    expect(mayCall(some, nothingSpent, { tokens: 0, usd: 1 })).toBe("taken");
+    expect(mayCall({ ...some, usd: null }, nothingSpent, { tokens: 0, usd: 1 })).toBe("go");
+  });
+  it("[BUD-21] what is charged never makes the sums less, nor more than can be counted", () => {
+    const most = Number.MAX_SAFE_INTEGER;
+    const spent = { ...nothingSpent, input_tokens: 10, output_tokens: most, usd: 2 };
+    const odd = { input_tokens: -5, output_tokens: 1, usd: -1, estimated: false };
+    expect(charge(spent, odd)).toMatchObject({ input_tokens: 10, output_tokens: most, usd: 2, calls: 1 });
+    expect(sumOf([spent, spent])).toMatchObject({ input_tokens: 20, output_tokens: most, usd: 4 });
   });
   it("[BUD-7] what a person adds is added; what has no limit in dollars is given none by it", () => {
     expect(withMore({ tokens: 10, usd: 1 }, { tokens: 5, usd: 2 })).toEqual({ tokens: 15, usd: 3 });

@@ -21,6 +21,33 @@ const paths = (...globs: string[]) => ({ check: "path_matches", params: { globs 
 const src = paths("src/**");
 const shell = (command: string, check: object = src) => asked(check, "shell_execute", { command });
 
+describe("a gate on a folder's own name, and the folder a call runs in", () => {
+  it.each(["migrations", "**/migrations", "mig*", "migrations/**"])(
+    "[GATE-51] %s gates whatever lies in it",
+    (glob) => {
+      for (const command of ["touch migrations/a/x.sql", "cat migrations/x", "rm -r migrations"])
+        expect(shell(command, paths(glob)), command).not.toBeNull();
+      expect(asked(paths(glob), "file_write", { path: "migrations/x.sql", content: "" })).not.toBeNull();
+      expect(shell("touch src/x", paths(glob))).toBeNull();
+      const finished = gate.parse({
+        ...{ id: "g", trigger: "every_agent_response", lane: "policy", action: "ask" },
+        ...paths(glob),
+      });
+      const outcome = evaluateGates([finished], "every_agent_response", {
+        ...{ text: "", taint: "member", call: null },
+        files: ["migrations/a/x.sql"],
+      });
+      expect(outcome.action).toBe("ask");
+    },
+  );
+  it("[GATE-51] the folder a call runs in is entered", () => {
+    for (const cwd of ["migrations", "./migrations", "migrations/a"]) {
+      expect(asked(paths("migrations/**"), "shell_execute", { command: "ls", cwd }), cwd).not.toBeNull();
+      expect(asked(paths("src/**"), "shell_execute", { command: "ls", cwd }), cwd).toBeNull();
+    }
+  });
+});
+
 describe("a gate on paths", () => {
   it.each([
     "touch src/x.js",

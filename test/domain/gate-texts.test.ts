@@ -55,6 +55,38 @@ describe("what gates find in a text", () => {
     expect(wordIn([" rm "], `a${mark}rm${mark}b`)).toBe(" rm ");
     expect(wordIn(["production database"], `pro${mark}duction${mark}${mark} ${mark}database`)).not.toBeNull();
   });
+  it.each([..."\u{fffc}\u{fffd}\u{e000}\u{f0000}\u{fdd0}", "\ud800"])(
+    "[GATE-50] what is no character of any script (%j) hides no word",
+    (mark) => {
+      for (const text of [`production${mark}database`, `prod${mark}uction database`])
+        expect(wordIn(["production database"], text)).toBe("production database");
+    },
+  );
+  it.each([
+    "prod\u{1b}]0;x\u{7}uction database",
+    "prod\u{1b}]8;;https://x\u{1b}\\uction\u{1b}]8;;\u{1b}\\ database",
+    "prod\u{9d}0;x\u{9c}uction database",
+    "prod\u{1b}Px\u{1b}\\uction database",
+    "prod\u{1b}(Buction database",
+    "prod\u{1b}7uction\u{1b}8 database",
+    "prod\u{1b}=uction database",
+    "prod\u{9b}0muction database",
+    "prodd\u{8}uction database",
+    "proxx\u{8}\u{8}duction database",
+    "prodd\u{1b}[0m\u{8}uction database",
+    "p\u{8}pr\u{8}ro\u{8}oduction database",
+    "product\u{131}on database",
+  ])("[GATE-50] a word is found as a terminal shows it: %j", (text) => {
+    expect(wordIn(["production database"], text)).toBe("production database");
+    const lists = [["no"], ["production database"]];
+    expect(new SearchedText(text, lists).wordIn(lists[1] ?? [])).toBe("production database");
+  });
+  it("[GATE-50] many sequences without an end, and many steps back, take time in proportion", () => {
+    const start = performance.now();
+    for (const text of ["\u{1b}]0;x", "\u{1b}[1", "a\u{8}", "\u{1b}\u{8}[", "\u{9d}x", "\u{1b}("])
+      expect(wordIn(["production database"], text.repeat(50_000))).toBeNull();
+    expect(performance.now() - start).toBeLessThan(5_000);
+  });
   it.each([
     ["production\u{1b}[0mdatabase", true],
     ["pro\u{1b}[1;31mduction database\u{1b}[0m", true],

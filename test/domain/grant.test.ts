@@ -68,8 +68,9 @@ describe("commands", () => {
     expect(shellGranted("npm test > out/../../x", grant)).toBe(false);
     expect(shellGranted("npm test > /etc/x", grant)).toBe(false);
     expect(shellGranted("npm test > /workspace/out/x", grant)).toBe(true);
-    expect(shellGranted("npm test > out/log", grant, "src")).toBe(true);
-    expect(shellGranted("npm test > out/log", grant, "lib")).toBe(false);
+    const plain = { ...grant, commands: ["echo *"] };
+    expect(shellGranted("echo x > out/log", plain, "src")).toBe(true);
+    expect(shellGranted("echo x > out/log", plain, "lib")).toBe(false);
     expect(shellGranted("cd src && npm test > out/log", grant)).toBe(false);
     expect(shellGranted("npm test > .git/x", allow({ commands: ["npm test"], paths: ["**"] }))).toBe(false);
   });

@@ -82,8 +82,16 @@ describe("a policy document", () => {
     const of = (more: object) => ({ ...copy(), gates: [{ ...gate, ...more }] });
     const paths = of({ trigger: "every_user_message", check: "path_matches", params: { globs: ["a/**"] } });
     expect(problems(paths)).toEqual([expect.stringMatching(/^gates\.0\.trigger: .*never fires/)]);
-    const blank = of({ trigger: "after_step", check: "text_contains", params: { any: ["x", " ", "\n\t"] } });
-    expect(problems(blank).map((line) => line.split(":")[0])).toEqual(["gates.0.params.any.1", "gates.0.params.any.2"]);
+    const blank = of({
+      trigger: "after_step",
+      check: "text_contains",
+      params: { any: ["x", " ", "\u{200b}", "\u{fffc} "] },
+    });
+    expect(problems(blank).map((line) => line.split(":")[0])).toEqual([
+      "gates.0.params.any.1",
+      "gates.0.params.any.2",
+      "gates.0.params.any.3",
+    ]);
     for (const stored of [paths, blank]) expect(policySchema.safeParse(stored).success).toBe(true);
   });
   it.each([

@@ -85,7 +85,7 @@ describe("argument rules", () => {
       "if a; then rm -rf x; fi",
     ])
       expect(shell(command), command).toBe("deny argument:recursive-force-removal");
-    for (const command of ["rm x", "rm -f x", "rm -r x", "rm -- -rf", "echo rm -rf x", "rmdir -rf"])
+    for (const command of ["rm x", "rm -f x", "rm -r x", "rm -- -rf", "echo rm -rf x", "rmdir -p x"])
       expect(shell(command), command).toBe("ask tool:shell_execute");
   });
   it("[POL-5] a path outside the workspace is denied, however it is written", () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { globMatches, globProblem } from "../../src/domain/glob.ts";
+import { globProblem } from "../../src/domain/glob.ts";
 import { patchVerdict } from "../../src/domain/grant.ts";
 import { defaultProtect } from "../../src/domain/plan-protect.ts";
 import { mayNameProtected, namesProtected, protectedFile } from "../../src/domain/protected-files.ts";
@@ -68,11 +68,47 @@ describe("the table of protected files", () => {
     expect(patchVerdict([file], { allow, protect: defaultProtect({ allow }) }).kind).not.toBe("ok");
   });
 
-  it("[STA-10] a glob that some part of, not wild all through, could be a protected name goes after one", () => {
-    for (const glob of wordsOf(`.husky/** .HUSKY/** .hu*/** .husk?/** a/.github/x lefthook.yml lefthook.y* LEFTHOOK.yml **/package.json
-      src/*.config.ts .git/** .GIT/hooks/x GITHUB~1/** CLAUDE.md:x BUILD a/B*D .ｇithub/** AGENTS.md. pack*.json src/*.mk .husky?/x`))
+  it.each(
+    wordsOf(`.storybook/main.js main.tf a/b.tf a/x.hcl dangerfile.ts Dangerfile .gitlab-ci/a.yml .mise/config.toml x.bazelrc
+      project/plugins.sbt .sbtopts build.mill hatch_build.py global.json Directory.Build.rsp build.cake phpunit.dist.xml
+      .php-cs-fixer.php rector.php ansible.cfg samconfig.toml cdk.json Pulumi.yaml railway.toml spec/spec_helper.rb
+      test/test_helper.rb setupJest.ts jest/setup.js cypress/support/e2e.ts .trunk/trunk.yaml .pre-commit.yaml
+      .readthedocs.yaml .claude.json .claude.local.md MEMORY.md AGENTS CLAUDE sub/AGENTS .eslintplugin/x.js .hg/hgrc
+      Dockerfile-dev .danger/x packages/a/project.json apps/web/serverless.ts a/SKILL.md agents.md lefthook.ts`),
+  )("[POL-95] a result that changes %s goes beyond a grant of everything", (path) => {
+    const allow = { tools: [], paths: ["**"], commands: [], hosts: [], secrets: [] };
+    const file = { path, change: "added", mode: "100644", old_mode: "000000" } as const;
+    expect(patchVerdict([file], { allow, protect: defaultProtect({ allow }) }).kind).not.toBe("ok");
+  });
+  it.each(
+    wordsOf(`docs/agents.md docs/skill.md src/agent.md docs/conventions.md docs/claude.md requirements/a.md
+      docs/requirements/b.md src/tasks.py src/project.json src/data-lock.json src/serverless.ts src/makefile.ts
+      src/makefile.test.ts src/procfile.ts src/lefthook.ts src/lefthook-run.ts src/test-setup.ts .env.example
+      src/.env.sample src/locales/global.json agents/x.ts src/jest.ts cypress/e2e/a.ts`),
+  )("[POL-96] %s is ordinary by its place or its ending", (path) => {
+    expect(protectedFile(path)).toBeNull();
+    expect(mayNameProtected(path)).toBe(false);
+  });
+  it("[POL-96] a folder of requirements opens by a glob for what installs them only", () => {
+    expect(protectedFile("a/requirements/dev.txt")?.folder).toBe("a/requirements");
+    for (const [glob, names] of [
+      ["requirements/**", true],
+      ["requirements/*.txt", true],
+      ["requirements/d*", true],
+      ["docs/requirements/*.md", false],
+      ["cypress/support/**", true],
+      ["**/project.json", true],
+      ["src/**/tasks.py", true],
+    ] as const)
+      expect(mayNameProtected(glob), glob).toBe(names);
+  });
+
+  it("[STA-10] a glob in which a protected folder or file is spelled out goes after one; what is wild only covers", () => {
+    for (const glob of wordsOf(`.husky/** .HUSKY/** a/.github/x lefthook.yml LEFTHOOK.yml **/package.json **/.husky/**
+      .git/** .GIT/hooks/x GITHUB~1/** CLAUDE.md:x BUILD .ｇithub/** AGENTS.md. */.vscode/x src\\.vscode\\tasks.json`))
       expect(mayNameProtected(glob), glob).toBe(true);
-    for (const glob of wordsOf("** * src/** src/*/a.ts lefthoo.ym src/z*.tsx docs/x.md build workspace a/??/b ??"))
+    for (const glob of wordsOf(`** * src/** src/*/a.ts lefthoo.ym src/z*.tsx docs/x.md build workspace a/??/b ??
+      .hu*/** .husk?/** lefthook.y* src/*.config.ts a/B*D pack*.json src/*.mk .husky?/x src/*.ts **/*.test.ts`))
       expect(mayNameProtected(glob), glob).toBe(false);
   });
   it("[STA-10] whatever names a protected file, in any case and with anything wild in it, goes after one", () => {
@@ -98,11 +134,10 @@ describe("the table of protected files", () => {
         const found = protectedFile(path);
         const names = found !== null && namesProtected([glob], path, found);
         if (names) named++;
-        // What the match rests on: the protected name itself, by something that is written.
-        const [own = ""] = (found?.folder ?? path).split("/").slice(-1);
-        const part = glob.split("/")[path.split("/").indexOf(own)] ?? "";
-        const exact = /(?:BUILD|WORKSPACE)$/.test(path) && !globMatches(glob, path);
-        if (!exact && !/^[*?]*$/.test(part)) expect(mayNameProtected(glob), glob).toBe(true);
+        // The glob taken for a name, signs and all: it opens that one no more than any other.
+        const itself = protectedFile(glob);
+        const opens = itself !== null && namesProtected([glob], glob, itself);
+        if (opens) expect(mayNameProtected(glob), glob).toBe(true);
         if (names) expect(mayNameProtected(glob), glob).toBe(true);
       }),
       { numRuns: 3_000 },

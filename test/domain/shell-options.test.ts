@@ -21,6 +21,7 @@ describe("options", () => {
     expect(read("-lo", "-z", "-n", "-z", "-nz", "-lnz", "-o-z", "-c", "-cz", "-12", "--", "-z")).toEqual([]);
     expect(read("--all", "--key", "-z", "--key=1", "--out", "-z", "--color", "--color=1", "-", "a")).toEqual([]);
     expect(read("-x", "a", "b", "-z")).toEqual(["-z"]);
+    expect(read("--color", "-z", "-c", "-z")).toEqual(["-z", "-z"]);
     expect(read("-lz", "-cl", "-zl", "--al", "--all=1", "--ke=1", "--nope", "--c")).toEqual([
       ...["-lz", "-zl", "--al", "--all=1", "--ke=1", "--nope", "--c"],
     ]);

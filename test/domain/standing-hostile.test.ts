@@ -14,10 +14,9 @@ describe("a hostile plan or bound", () => {
     [[".husky/pre-commit"], [".husky/**"]],
     [["**/.husky/**"], ["**"]],
     [[".HUSKY/**"], ["**"]],
-    [[".h*/**"], ["**"]],
     [["lefthook.yml", "lefthook.ym"], ["**"]],
     [["LEFTHOOK.yml"], ["**"]],
-    [["lefthook.y*"], ["**"]],
+    [["src/*.ts", "docs/*.md", "lefthook.yml"], ["**"]],
     [["a/.github/workflows/**"], ["a/**"]],
     [[".github/workflows/**"], [".github/**"]],
     [["requirements/dev.txt"], ["**"]],
@@ -26,6 +25,26 @@ describe("a hostile plan or bound", () => {
   ] as const)("[STA-10] %j goes after a protected file, so it is outside of %j", (paths, within) => {
     expect(why(asked(grants({ paths: [...paths] }), { paths: [...within] }))).toContain("is outside");
     expect(why(asked(grants({ paths: [...paths] }), { paths: ["src/**", ...within, ...paths] }))).toBe("");
+  });
+
+  it.each([
+    ...["src/*.ts", "src/**/*.ts", "docs/*.md", "src/*.go", "tests/*.py", "**/*.test.ts", "src/a*", "src/index.*"],
+    ...["locales/*.json", "src/*.config.ts", "lefthook.y*", ".h*/**"],
+  ])("[STA-10] %s only covers protected files, if any, and is inside of everything", (glob) => {
+    expect(why(asked(grants({ paths: [glob] }), { paths: ["**"] }))).toBe("");
+  });
+
+  it.each([
+    ...["sudo **", "sh **", "env **", "xargs **", "bash -c *", "sh *", "timeout * **", "env A=1 **", "eval **"],
+    ...["nice *", "sh scripts/*", "/bin/sh **", "timeout 5 sh **", "source *"],
+  ])("[STA-41] bounds of new ones name what %s runs, and do not leave it open", (command) => {
+    const read = (commands: readonly string[]) =>
+      standingInput.safeParse({
+        ...{ name: "chores", reason: "small things", until: "2030-01-01T00:00:00Z", uses: 3 },
+        bounds: { who: ["alice#abc123"], repos: ["https://git.example/a/b"], verify: ["npm test"], commands },
+      }).success;
+    expect(read([command])).toBe(false);
+    expect(read(["timeout * npm test", "env CI=1 npm **", "sh scripts/a.sh", "sudo npm ci", "git **"])).toBe(true);
   });
 
   it.each([

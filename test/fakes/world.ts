@@ -98,6 +98,7 @@ export class TameModels implements Models {
   script: (request: ModelRequest, index: number) => ModelAnswer | ModelFailure = () =>
     new ModelFailure("not_configured", "the test wrote no answer", { model: "test/tame" });
   names: readonly string[] = ["test/tame"];
+  mostUsd: NonNullable<Models["mostUsd"]> = () => null;
 
   /** Roles that have no model. */
   without: readonly ModelRole[] = [];
@@ -106,7 +107,8 @@ export class TameModels implements Models {
     return this.without.includes(role) ? [] : this.names;
   }
   async call(request: ModelRequest): Promise<ModelAnswer> {
-    this.requests.push(structuredClone(request));
+    const { signal: _, ...asked } = request;
+    this.requests.push(structuredClone(asked));
     const answer = this.script(request, this.requests.length - 1);
     if (answer instanceof ModelFailure) throw answer;
     return answer;

@@ -28,7 +28,8 @@ const answers: readonly (readonly [string, object])[] = [
 const models: Models = {
   configured: (role) => (role === "executor" ? ["test/scripted"] : []),
   async call(request) {
-    requests.push(structuredClone(request));
+    const { signal: _, ...asked } = request;
+    requests.push(structuredClone(asked));
     const said = request.turns.filter(({ kind }) => kind === "said").length;
     const [tool = "", args = {}] = answers[said] ?? [];
     const usage = { input_tokens: 50, output_tokens: 10, cached_tokens: 0, estimated: false };

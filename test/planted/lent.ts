@@ -19,8 +19,8 @@ export const lentPlants: readonly Plant[] = [
   {
     id: "lent-glob-in-another-case",
     file: "src/domain/protected-files.ts",
-    find: "const part = folded(written)",
-    replace: "const part = written",
+    find: 'const name = folded(parts[at] ?? "");',
+    replace: 'const name = parts[at] ?? "";',
     why: "a glob in capital letters names a protected file",
     subset: standing,
   },

@@ -4,6 +4,8 @@ import type { Plant } from "./plants.ts";
 const wires = { test: "test/agents/models.test.ts" } as const;
 const words = { test: "test/agents/model-words.test.ts" } as const;
 const roles = { test: "test/agents/model-roles.test.ts" } as const;
+const bounds = { test: "test/agents/model-bounds.test.ts" } as const;
+const odd = { test: "test/agents/charges-odd.test.ts" } as const;
 const lists = { test: "test/domain/model-list.test.ts" } as const;
 
 export const modelPlants: readonly Plant[] = [
@@ -34,8 +36,8 @@ export const modelPlants: readonly Plant[] = [
   {
     id: "model-price-cached",
     file: "src/adapters/prices.ts",
-    find: "const plain = tokens.input - cached - written;",
-    replace: "const plain = tokens.input;",
+    find: "const plain = input - cached - written;",
+    replace: "const plain = input;",
     why: "cached input is paid twice",
     subset: words,
   },
@@ -159,5 +161,53 @@ export const modelPlants: readonly Plant[] = [
     replace: `      case "tool-call":`,
     why: "what a provider ran by itself is run a second time",
     subset: roles,
+  },
+  {
+    id: "model-begun-uncounted",
+    file: "src/adapters/model-hearing.ts",
+    find: "this.#begun += 1;",
+    replace: "",
+    why: "an answer that begins calls and ends none keeps the whole service busy",
+    subset: bounds,
+  },
+  {
+    id: "model-endless-line",
+    file: "src/adapters/model-line.ts",
+    find: "let room = ok ? limits.model_wire_bytes",
+    replace: "let room = ok ? Number.POSITIVE_INFINITY",
+    why: "a line without an end fills the memory",
+    subset: bounds,
+  },
+  {
+    id: "model-tokens-believed",
+    file: "src/domain/token-count.ts",
+    find: "Number.isSafeInteger(said) && ",
+    replace: "",
+    why: "half a token is stored, and its task cannot be read any more",
+    subset: bounds,
+  },
+  {
+    id: "model-negative-price",
+    file: "src/adapters/prices.ts",
+    find: "Math.min(Math.max(0, count), most)",
+    replace: "Math.min(count, most)",
+    why: "a provider's count makes a budget larger",
+    subset: bounds,
+  },
+  {
+    id: "charge-unread",
+    file: "durable-objects/runtime/charges.ts",
+    find: "return read.success ?",
+    replace: "return read.success || true ?",
+    why: "a row is stored that cannot be read again",
+    subset: odd,
+  },
+  {
+    id: "dollars-not-kept-back",
+    file: "durable-objects/runtime/charges.ts",
+    find: "(each.reserve_usd ?? 0)",
+    replace: "0",
+    why: "several calls at once go far past a limit in dollars",
+    subset: odd,
   },
 ];

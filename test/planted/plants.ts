@@ -4,6 +4,7 @@
  */
 import { approvalPlants } from "./approvals.ts";
 import { gatePlants } from "./gates.ts";
+import { grantPlants } from "./grants.ts";
 import { ladderPlants } from "./ladder.ts";
 import { lentPlants } from "./lent.ts";
 import { loopPlants } from "./loop.ts";
@@ -61,6 +62,7 @@ export const plants: readonly Plant[] = [
   ...gatePlants,
   ...standingPlants,
   ...textPlants,
+  ...grantPlants,
   ...unnamedPlants,
   ...worstCasePlants,
   ...worstMindPlants,

@@ -127,6 +127,23 @@ describe.skipIf(!chromiumIsHere)("the page", () => {
         expect(first).toContain(part);
       expect(await grants.locator(".loud").allTextContents()).toEqual(["Networkdocs.example.org"]);
     });
+    it("[MNB-6] what an item's model is told stands there word for word, with what it may spend", async () => {
+      const api = exampleApi();
+      const [item] = cardOf("card-1").card.items;
+      if (item === undefined) throw new Error("the example has an item");
+      const told = {
+        ...{ runner: "loop", steps: [], protect: ["**/package.json", "!package.json"], skills: ["paging"] },
+        ...{ section: "Mend it.\u202e\nThen rest.", on_stuck: "replan" },
+        budget: { tokens: 77_000, usd: null, minutes: null },
+      };
+      api.approvals = [cardOf("card-1", undefined, { items: [{ ...item, ...told }] })];
+      const { page } = await open(api, "/review/card-1");
+      const first = page.getByRole("region", { name: "What approving grants" }).locator(".item").first();
+      const text = (await first.textContent()) ?? "";
+      for (const part of ["Mend it.", "U+202E", "Then rest.", "77,000 tokens", "paging", "replan", "word for word"])
+        expect(text).toContain(part);
+      expect(text).toContain("Of those it may changepackage.json");
+    });
     it("[WEB-10] a tool call shows its tool, each argument and the facts, and marks text from outside", async () => {
       const { page } = await open(exampleApi(), "/review/card-2");
       const call = page.getByRole("region", { name: "The call" });

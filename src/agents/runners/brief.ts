@@ -86,7 +86,7 @@ async function excerpts(
     const text = bytes === null ? null : new TextDecoder().decode(bytes.subarray(0, limits.brief_file_bytes));
     if (text === null || text.includes("\0")) continue;
     const cut = (bytes?.byteLength ?? 0) > limits.brief_file_bytes ? "\n[cut: read the file for the rest]" : "";
-    pieces.push({ kind: "file", title: path, text: `${text}${cut}`, taint, source: path });
+    pieces.push({ kind: "file", title: path, text: `${text}${cut}`, taint, source: "a file of the repository" });
   }
   return pieces;
 }

@@ -10,6 +10,7 @@ import { limits } from "../../limits.ts";
 import type { AttemptRef, Authorization, Bus, ToolCall } from "../bus.ts";
 import type { CallOutcome, ExecSpec } from "../ports.ts";
 import { pythonExecute, shellExecute, skillExecute } from "./commands.ts";
+import { commandEnvironment } from "./environment.ts";
 import { fileRead, listDirectory } from "./files.ts";
 import { gitAdd, gitBlame, gitCommit, gitDiff, gitLog, gitStatus } from "./git.ts";
 import { attemptGuard, type Guard, type Mode } from "./guard.ts";
@@ -48,10 +49,11 @@ export function skillTools(tools: Tools, skills: readonly string[]): Tools {
   return brought === null ? tools : new Map([...tools, [brought.name, brought]]);
 }
 
-/** No call outlasts its attempt. */
+/** No call outlasts its attempt, and each runs with the settings of `commandEnvironment`. */
 export function prepared(tools: Tools, order: Pick<ExecutionOrder, "minutes">): Tools {
   const within = (spec: ExecSpec): ExecSpec => ({
     ...spec,
+    env: { ...commandEnvironment, ...spec.env },
     timeout_ms: Math.min(spec.timeout_ms, order.minutes * 60_000),
   });
   const bound = (tool: Tool): Tool => {

@@ -48,6 +48,7 @@ export interface Toolbox {
 
 const execSpec = z.strictObject({
   argv: z.array(z.string()),
+  env: z.record(z.string(), z.string()).exactOptional(),
   timeout_ms: z.number(),
   stdin: z.string().exactOptional(),
 });

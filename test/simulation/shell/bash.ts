@@ -49,12 +49,16 @@ export function standOn(): Ground {
   mkdirSync(work);
   layStubs(bin, log);
   let running: ChildProcess | null = null;
-  const start = () =>
-    spawn("/bin/bash", ["--norc", "--noprofile", "-c", driver], {
+  const start = () => {
+    const child = spawn("/bin/bash", ["--norc", "--noprofile", "-c", driver], {
       // Nothing of this process's environment, and a group of its own that can be ended as one.
       ...{ cwd: work, env: { PATH: bin, HOME: work }, detached: true },
       stdio: ["pipe", "pipe", "ignore"],
     });
+    // A driver lives as long as its time of CPU: one that ends as it is written to is seen by its end.
+    child.stdin.on("error", () => {});
+    return child;
+  };
   const kill = () => {
     if (running?.pid !== undefined && running.exitCode === null) process.kill(-running.pid, "SIGKILL");
     running = null;
@@ -62,6 +66,7 @@ export function standOn(): Ground {
   return {
     run: async (script) => {
       writeFileSync(log, "");
+      if (running !== null && (running.exitCode !== null || running.signalCode !== null)) running = null;
       running ??= start();
       const late = !(await ended(running, script));
       if (late) kill();

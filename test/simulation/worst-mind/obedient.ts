@@ -23,7 +23,8 @@ export class Obedient implements Models {
     return ["test/obedient"];
   }
   async call(request: ModelRequest): Promise<ModelAnswer> {
-    this.requests.push(structuredClone(request));
+    const { signal: _, ...asked } = request;
+    this.requests.push(structuredClone(asked));
     const { looks, ends } = this.habits(request);
     const did = request.turns.flatMap((turn) => (turn.kind === "said" ? turn.calls : []));
     const isDone = ([tool, args]: Called) =>

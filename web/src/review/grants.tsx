@@ -24,6 +24,7 @@ export function Grants({ items }: { readonly items: readonly CardItem[] }) {
 }
 
 function Item({ item }: { readonly item: CardItem }) {
+  const excepted = item.protect.flatMap((glob) => (glob.startsWith("!") ? [glob.slice(1)] : []));
   return (
     <li className="item">
       <h3>
@@ -42,7 +43,13 @@ function Item({ item }: { readonly item: CardItem }) {
         />
         <Row name="Network" values={item.grants.hosts} none="closed" loud />
         <Row name="Secrets" values={item.grants.secrets} none="none" loud />
-        <Row name="Must not touch" values={item.protect} none="nothing is protected" foldAfter={8} />
+        <Row
+          name="Must not touch, whatever it may change"
+          values={item.protect.filter((glob) => !glob.startsWith("!"))}
+          none="nothing is protected"
+          foldAfter={8}
+        />
+        {excepted.length > 0 && <Row name="Of those it may change" values={excepted} none="" loud />}
         <Row name="Checked by" values={item.verify.map(commandLine)} none="no check: one success is done" />
         {item.depends_on.length > 0 && <Row name="After" values={item.depends_on} none="" />}
         <div>
@@ -54,6 +61,7 @@ function Item({ item }: { readonly item: CardItem }) {
         {item.preset !== undefined && (
           <Row name="Preset" values={[item.preset]} none="" loud={item.preset === "PERMISSIVE"} />
         )}
+        <Thinking item={item} />
         <div>
           <dt>Item hash</dt>
           <dd>
@@ -62,7 +70,44 @@ function Item({ item }: { readonly item: CardItem }) {
         </div>
       </dl>
       {item.steps.length > 0 && <Steps steps={item.steps} />}
+      {item.section !== undefined && <Briefing text={item.section} />}
     </li>
+  );
+}
+
+/** Absent for items that run steps, and on cards of before it was kept. */
+function Thinking({ item }: { readonly item: CardItem }) {
+  const { budget, skills = [], on_stuck } = item;
+  if (budget === undefined) return null;
+  const own = [
+    ...(budget.tokens === null ? [] : [`${budget.tokens.toLocaleString("en")} tokens`]),
+    ...(budget.usd === null ? [] : [`$${budget.usd}`]),
+    ...(budget.minutes === null ? [] : [`${budget.minutes} min`]),
+  ];
+  return (
+    <>
+      <Row name="May spend" values={own} none="its share of the plan's budget" />
+      {skills.length > 0 && <Row name="Skills" values={skills} none="" />}
+      {on_stuck !== undefined && (
+        <div>
+          <dt>When stuck</dt>
+          <dd>
+            <Shown text={on_stuck.replace("_", " ")} />
+          </dd>
+        </div>
+      )}
+    </>
+  );
+}
+
+function Briefing({ text }: { readonly text: string }) {
+  return (
+    <div className="steps">
+      <h4>What its model is told, word for word</h4>
+      <Pre>
+        <Shown text={text === "" ? "its title and nothing more" : text} />
+      </Pre>
+    </div>
   );
 }
 

@@ -54,7 +54,7 @@ export const answers: Readonly<Record<Kind, { approve: string; does: string; den
 };
 
 export const taintWords: Readonly<Record<Taint, { word: string; means: string; trusted: boolean }>> = {
-  owner: { word: "owner", means: "written by people who may approve", trusted: true },
+  owner: { word: "owner", means: "rests on nobody's words but those of people who may approve", trusted: true },
   member: { word: "member", means: "includes text by submitters or from the repository", trusted: true },
   outsider: { word: "outsider", means: "includes text by people outside this project", trusted: false },
   web: { word: "web", means: "includes text fetched from the web", trusted: false },

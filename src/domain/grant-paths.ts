@@ -1,0 +1,18 @@
+/** Whether a grant covers a path, and whether it may be written unasked. [GR-4] [GR-62] */
+import { matchesAny } from "./glob.ts";
+import type { Grant } from "./plan-shape.ts";
+import { namesProtected, protectedFile } from "./protected-files.ts";
+import { inGitDirectory, insideWorkspace } from "./workspace-path.ts";
+
+export function pathGranted(path: string, allow: Pick<Grant, "paths">, cwd = "."): boolean {
+  const inside = insideWorkspace(path, cwd);
+  return inside !== null && !inGitDirectory(inside) && matchesAny(allow.paths, inside);
+}
+/** A protected file is only covered by a glob over it: to be written it is named. */
+export function writeGranted(path: string, allow: Pick<Grant, "paths">, cwd = "."): boolean {
+  return pathGranted(path, allow, cwd) && !isUnnamedProtected(insideWorkspace(path, cwd) ?? path, allow);
+}
+export function isUnnamedProtected(inside: string, allow: Pick<Grant, "paths">): boolean {
+  const guarded = protectedFile(inside);
+  return guarded !== null && !namesProtected(allow.paths, inside, guarded);
+}
