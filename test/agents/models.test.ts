@@ -90,9 +90,7 @@ describe.each(wires)("%s", (model) => {
     for (const text of ["You do one thing.", "mend the last page", "And quickly.", "file_read", "Reads a file.", "500"])
       expect(sent?.text).toContain(text);
     // Nothing that the provider would run by itself, and nothing it would keep.
-    expect(
-      sent?.body.tools.flatMap((one: { functionDeclarations?: unknown[] }) => one.functionDeclarations ?? one),
-    ).toHaveLength(1);
+    expect(sent?.body.tools.flatMap((one): unknown[] => one.functionDeclarations ?? [one])).toHaveLength(1);
     if (model.startsWith("openai")) expect(sent?.body.store).toBe(false);
   });
 
@@ -101,7 +99,7 @@ describe.each(wires)("%s", (model) => {
     const answer = await modelsOf(model).call(asking({ must_call: true }));
     expect([answer.text, answer.finish]).toEqual(["I would rather talk.", "stop"]);
     await modelsOf(model).call(asking());
-    const choices = server.journal().map(({ body }) => body.tool_choice ?? body.toolConfig.functionCallingConfig);
+    const choices = server.journal().map(({ body }) => body.tool_choice ?? body.toolConfig?.functionCallingConfig);
     const forced: Record<string, unknown> = { anthropic: { type: "any" }, google: { mode: "ANY" } };
     expect(choices[0]).toEqual(forced[model.split("/")[0] ?? ""] ?? "required");
     expect(choices[1]).not.toEqual(choices[0]);

@@ -48,8 +48,7 @@ const saysStatus = call("route", { route: "direct", message: statusWords });
 
 /** The tools that a recorded request offers, in whichever format it was made. */
 export function offeredIn({ body }: JournalEntry): string[] {
-  const tools: { name?: string; function?: { name?: string } }[] = body.tools ?? [];
-  return tools.map((tool) => tool.name ?? tool.function?.name ?? "");
+  return body.tools.map((tool) => tool.name ?? tool.function?.name ?? "");
 }
 export function madeBy(journal: readonly JournalEntry[], mind: Mind): JournalEntry[] {
   return journal.filter((entry) => mindOf(offeredIn(entry)) === mind);

@@ -18,6 +18,7 @@ import { createServer, request as forward } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ChatCompletionRequest, type FixtureResponse, LLMock } from "@copilotkit/aimock";
+import { z } from "zod";
 
 export interface ScriptedCall {
   readonly tool: string;
@@ -65,13 +66,30 @@ export interface ScriptedRequest {
 }
 export type Script = (request: ScriptedRequest) => ScriptedAnswer;
 
+/** What tests look at in a request, in whichever of the formats it was made; all else is there too. */
+const requestBody = z.looseObject({
+  model: z.string().optional(),
+  store: z.boolean().optional(),
+  tools: z
+    .array(
+      z.looseObject({
+        name: z.string().optional(),
+        function: z.looseObject({ name: z.string() }).optional(),
+        functionDeclarations: z.array(z.unknown()).optional(),
+      }),
+    )
+    .default([]),
+  tool_choice: z.unknown().optional(),
+  toolConfig: z.looseObject({ functionCallingConfig: z.unknown().optional() }).optional(),
+});
+type RequestBody = z.infer<typeof requestBody>;
+
 export interface JournalEntry {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   /** The body, byte for byte, and as JSON. */
   readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: four providers' formats, read by tests only
-  readonly body: any;
+  readonly body: RequestBody;
 }
 export interface ModelServer {
   /** For OpenAI-compatible clients and for OPENAI_BASE_URL: `http://127.0.0.1:PORT/v1`. */
@@ -122,7 +140,12 @@ export async function startModelServer(port = 0): Promise<ModelServer> {
     const bytes = Buffer.concat(chunks);
     const text = bytes.toString("utf8");
     const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
-    journal.push({ path: request.url ?? "", headers, text, body: text === "" ? null : JSON.parse(text) });
+    journal.push({
+      path: request.url ?? "",
+      headers,
+      text,
+      body: requestBody.parse(text === "" ? {} : JSON.parse(text)),
+    });
     const { method, url } = request;
     const onward = forward(`${inner}${url}`, { method, headers: request.headers }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);
