@@ -5,6 +5,7 @@
 import { cardTitle, emptyCard } from "../../src/domain/approval.ts";
 import type { Card, Decision } from "../../src/domain/approval-view.ts";
 import { type Account, remainingIn, storedAccount } from "./accounts.ts";
+import { takeBackAsked } from "./lives.ts";
 import { leaveOpen } from "./open-calls.ts";
 import { ask } from "./plans.ts";
 import { giveUpItem, proceed } from "./progress.ts";
@@ -98,8 +99,10 @@ export function refuseBudget(
   }
   for (const attempt of tx.rows.attempts.ofTask(task.id)) {
     if (attempt.work_item_id !== item.id || isOver(attempt)) continue;
-    if (attempt.state === "suspended") leaveOpen(tx, attempt);
-    else tx.callOff(attempt, detail);
+    if (attempt.state === "suspended") {
+      leaveOpen(tx, attempt);
+      takeBackAsked(tx, attempt, detail);
+    } else tx.callOff(attempt, detail);
     const left = tx.rows.attempts.get(attempt.id) ?? attempt;
     const ended = { state: "failed", lease: null, ended_at: tx.at, error_code: "budget_exceeded", detail } as const;
     tx.rows.attempts.put({ ...left, ...ended });

@@ -1,6 +1,6 @@
 /** How far the approval behind a card has come, kept on the card's row beside its status, and how a card is taken back. [APP-1] */
 import { type LifeEvent, stepLife } from "../../src/domain/approval.ts";
-import type { ApprovalRow } from "./rows.ts";
+import type { ApprovalRow, AttemptRow } from "./rows.ts";
 import type { Tx } from "./tx.ts";
 
 /** What cannot follow is left out: a card may have been voided meanwhile. */
@@ -37,4 +37,12 @@ export function takeBack(
     details: { approval_id: card.id },
   });
   tx.event("approval_resolved", about, { approval_id: card.id, status: "superseded", detail: reason });
+}
+
+/** What an attempt that will not go on still asks of a person: a yes to it would come to nothing. */
+export function takeBackAsked(tx: Tx, attempt: AttemptRow, reason: string): void {
+  for (const card of tx.rows.approvals.ofTask(attempt.task_id)) {
+    const its = card.kind === "tool_call" || card.kind === "gate";
+    if (card.status === "pending" && card.attempt_id === attempt.id && its) takeBack(tx, card, reason, {});
+  }
 }

@@ -82,6 +82,10 @@ export function supersedeOthers(tx: Tx, task: TaskRow, going: PlanRow): void {
     const items = tx.rows.items.ofTask(task.id).filter((item) => item.plan_id === plan.id);
     for (const attempt of tx.rows.attempts.ofTask(task.id))
       if (!isOver(attempt) && items.some(({ id }) => id === attempt.work_item_id)) tx.callOff(attempt, void_reason);
+    for (const card of tx.rows.approvals.ofTask(task.id)) {
+      const its = card.plan_id === plan.id || items.some(({ id }) => id === card.work_item_id);
+      if (card.status === "pending" && its) tx.supersede(card, void_reason);
+    }
     for (const item of items) {
       if (item.outcome === "done") continue;
       const grant = item.grant === null ? null : { ...item.grant, life: "void" as const, void_reason };

@@ -29,7 +29,7 @@ import type { AskLog } from "./ask-log.ts";
 import { askAgent } from "./asking.ts";
 import type { Checkpoints } from "./checkpoints.ts";
 import type { HeardLetters } from "./heard.ts";
-import { takeBack } from "./lives.ts";
+import { takeBack, takeBackAsked } from "./lives.ts";
 import type { MemoryRows } from "./memory-rows.ts";
 import { leaveOpen } from "./open-calls.ts";
 import { passPhases } from "./phases.ts";
@@ -271,6 +271,7 @@ export class Tx {
     }
     if (attempt.agent !== null && attempt.state === "running") this.kill(attempt.task_id, attempt.agent, attempt.id);
     leaveOpen(this, attempt);
+    takeBackAsked(this, attempt, reason);
     for (const verification of rows.verifications.ofTask(attempt.task_id))
       if (verification.attempt_id === attempt.id && verification.state === "open") {
         rows.verifications.put({ ...verification, state: "void" });

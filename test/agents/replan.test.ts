@@ -1,10 +1,11 @@
 /** Another plan for what is left of a task: when it is asked for, what it replaces, and what follows when none comes. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { refuseBudget } from "../../durable-objects/runtime/budgets.ts";
 import { dispatch } from "../../durable-objects/runtime/dispatch.ts";
 import { ask } from "../../durable-objects/runtime/plans.ts";
 import { emptyCard } from "../../src/domain/approval.ts";
 import { executionOrder } from "../../src/domain/result.ts";
-import { base, must } from "../fakes/held-scope.ts";
+import { askingPlan, base, callerOf, HeldScope, must, shell } from "../fakes/held-scope.ts";
 import { answers, fails, item, merges, open, planOf, replanOf, rungs, stuckTwice } from "../fakes/ladders.ts";
 
 beforeEach(() => vi.useFakeTimers({ toFake: ["Date"], now: Date.parse("2026-03-01T00:00:00Z") }));
@@ -151,4 +152,75 @@ it("[LAD-35] a wish for another plan that a person drops puts the item before a 
   must(await run.deny(await run.onlyCard(id), "drop it"));
   expect(rungs(run, id).slice(1)).toEqual(["consult > replan: failed", "replan > escalate: taken"]);
   expect((await run.onlyCard(id)).kind).toBe("escalation");
+});
+
+describe("what is still asked when its attempt ends", () => {
+  const ada = callerOf("ada#tok001");
+  let held: HeldScope;
+  beforeEach(() => {
+    held = new HeldScope();
+  });
+  afterEach(() => held.close());
+
+  /** A task whose one attempt waits for a yes to a call. */
+  async function waiting(meanwhile: (id: string) => Promise<void> = async () => {}) {
+    const id = await held.planned();
+    must(await held.approve(ada, held.card(id)));
+    const worker = await held.begun();
+    await meanwhile(id);
+    expect((await held.authorize(worker, shell("echo b"))).answer).toBe("wait");
+    await held.suspend(worker, shell("echo b"), "5".repeat(40));
+    const call = held.cards(id).find(({ kind }) => kind === "tool_call");
+    if (call === undefined) throw new Error("the call was not asked about");
+    return { id, call };
+  }
+  const another = (id: string) => held.replan(id, askingPlan.replace("A goal", "Another goal"));
+
+  it("[LAD-37] approved, another plan takes back what the old one's items asked after it came", async () => {
+    const { id, call } = await waiting(another);
+    const plan = held.cards(id).find(({ kind }) => kind === "plan");
+    if (plan === undefined) throw new Error("the plan is not in review");
+    must(await held.approve(ada, plan));
+    expect(held.rows.approvals.get(call.id)).toMatchObject({ status: "superseded", life: "void" });
+    const late = await held.approve(ada, call);
+    expect(late).toMatchObject({ ok: false, refusal: { code: "already_resolved" } });
+  });
+  it("[LAD-37] and an escalation of one of them is not approved for the new plan", async () => {
+    const { id } = await waiting(another);
+    const plan = held.cards(id).find(({ kind }) => kind === "plan");
+    if (plan === undefined) throw new Error("the plan is not in review");
+    const asked = held.scope.commit((tx) => {
+      const task = tx.rows.tasks.get(id);
+      const [item] = tx.rows.items.ofTask(id);
+      if (task === null || item === undefined) throw new Error("there is no item");
+      const card = emptyCard({
+        ...{ kind: "escalation", title: "t", why: "w", repo: task.repo, taint: task.taint },
+        ...{ policy_hash: tx.scope.policy_hash, requested_by: "runtime" },
+      });
+      return ask(tx, task, { cause: "old", card, rule: "r", work_item_id: item.id });
+    });
+    must(await held.approve(ada, plan));
+    expect(held.rows.approvals.get(asked.id)?.status).toBe("superseded");
+  });
+  it("[LAD-38] an attempt that is called off takes back the call it asked about", async () => {
+    const { id, call } = await waiting();
+    held.scope.commit((tx) => {
+      for (const attempt of tx.rows.attempts.ofTask(id)) tx.callOff(attempt, "nobody wants it");
+    });
+    expect(held.rows.approvals.get(call.id)).toMatchObject({
+      status: "superseded",
+      winner: { reason: "nobody wants it" },
+    });
+  });
+  it("[LAD-38] so does one that fails for its budget", async () => {
+    const { id, call } = await waiting();
+    held.scope.commit((tx) => {
+      const task = tx.rows.tasks.get(id);
+      const [item] = tx.rows.items.ofTask(id);
+      const card = tx.rows.approvals.get(call.id);
+      if (task === null || item === undefined || card === null) throw new Error("there is no item");
+      refuseBudget(tx, task, { ...card, kind: "budget", work_item_id: item.id }, { reason: "no", verified: new Set() });
+    });
+    expect(held.rows.approvals.get(call.id)?.status).toBe("superseded");
+  });
 });

@@ -54,6 +54,22 @@ export const ladderPlants: readonly Plant[] = [
     subset: replanning,
   },
   {
+    id: "old-cards-live-on",
+    file: replan,
+    find: 'if (card.status === "pending" && its) tx.supersede(card, void_reason);',
+    replace: "if (card.status === void_reason && its) tx.supersede(card, void_reason);",
+    why: "what the old plan's items ask can be approved under the new one",
+    subset: replanning,
+  },
+  {
+    id: "called-off-still-asks",
+    file: "durable-objects/runtime/tx.ts",
+    find: "    takeBackAsked(this, attempt, reason);\n",
+    replace: "",
+    why: "a yes is taken for a call whose attempt is gone",
+    subset: replanning,
+  },
+  {
     id: "old-tokens-live-on",
     file: replan,
     find: 'life: "void" as const, void_reason }',

@@ -46,6 +46,10 @@ describe("walks over approvals", () => {
     expect((await run("--walks", "none")).code).toBe(2);
   });
 
+  it.each(["1001.32", "1101.43"])("[WALK-4] story %s, which once failed, is green", async (failed) => {
+    expect(await story(failed, 20)).toMatchObject({ violation: null });
+  });
+
   it("[WALK-3] the witness sees what it is there to see", async () => {
     const held = new HeldScope();
     const witness = new Witness(held);
