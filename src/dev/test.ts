@@ -42,14 +42,14 @@ export function summary(tallies: readonly Tally[]): string {
 }
 
 /**
- * One vitest for each project, one after the other: side by side they take each other's two cores, and a project
- * that does not end would keep the rest from beginning.
+ * One vitest for each project, in two lanes side by side: `road` mostly waits for services and a browser, the others
+ * mostly compute. Within a lane one follows the other, whatever became of it.
  */
-export function runsFor(args: readonly string[]): string[][] {
+export function lanesFor(args: readonly string[]): string[][][] {
   const chosen = args.some((arg) => arg === "--project" || arg.startsWith("--project="));
-  return chosen ? [[...args]] : projects.map((name) => ["--project", name, ...args]);
+  return chosen ? [[[...args]]] : lanes.map((lane) => lane.map((name) => ["--project", name, ...args]));
 }
-const projects = ["node", "simulation", "host", "workerd", "road"];
+const lanes = [["road"], ["node", "simulation", "host", "workerd"]];
 
 function vitest(args: readonly string[], outputFile: string): Promise<number> {
   const ours = ["run", "--reporter=default", `--reporter=${inProject("src/dev/settled-reporter.ts")}`];
@@ -74,12 +74,16 @@ async function main(): Promise<number> {
     // The page's tests drive Chromium. Only where we can install it do we insist on it.
     requireTools(root && family.includes("debian") ? ["git", "bwrap", "chromium"] : ["git", "bwrap"], console.log);
     await buildPage(console.log);
-    for (const [index, args] of runsFor(process.argv.slice(2)).entries()) {
-      const outputFile = join(folder, `report-${index}.json`);
+    const run = async (args: readonly string[], outputFile: string): Promise<void> => {
       const code = await vitest(args, outputFile);
       tallies.push(tallyOf(readText(outputFile), code));
       worst = Math.max(worst, code);
-    }
+    };
+    await Promise.all(
+      lanesFor(process.argv.slice(2)).map(async (lane, at) => {
+        for (const [index, args] of lane.entries()) await run(args, join(folder, `report-${at}-${index}.json`));
+      }),
+    );
   } catch (error) {
     console.error(sentence(error));
     tallies.push({ passed: 0, failed: 1, skipped: 0 });

@@ -123,7 +123,7 @@ describe("the conversation of a run", () => {
     await working;
     expect(aborted).toEqual(["message-1"]);
     expect(w.life.stores.runs.count()).toBe(0);
-  });
+  }, 8_000);
   it("[RUN-20] a step that fails adds nothing", async () => {
     let fails = 1;
     const w = agent({

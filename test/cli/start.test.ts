@@ -18,7 +18,7 @@ import { project } from "../../src/dev/project.ts";
 import { makeSample, samplePlan } from "../../src/dev/sample.ts";
 import { namedRoots, repoRoots } from "../../src/dev/service.ts";
 import { countInto } from "../../src/dev/settled-reporter.ts";
-import { runsFor, summary, tallyOf } from "../../src/dev/test.ts";
+import { lanesFor, summary, tallyOf } from "../../src/dev/test.ts";
 import { freePort, migrationsMark } from "../../src/dev/worker.ts";
 import { parsePlan } from "../../src/domain/plan.ts";
 
@@ -347,7 +347,8 @@ describe("the test runner's last line", () => {
     expect(counts).toEqual({ numPassedTests: 2, numFailedTests: 1, numPendingTests: 2, numFailedTestSuites: 1 });
   });
   it("[TEST-1] runs every project unless one is named", () => {
-    expect(runsFor(["--bail=1"]).map((args) => args[1])).toEqual(["node", "simulation", "host", "workerd", "road"]);
-    expect(runsFor(["--project", "node"])).toEqual([["--project", "node"]]);
+    const names = lanesFor(["--bail=1"]).map((lane) => lane.map((args) => args[1]));
+    expect(names).toEqual([["road"], ["node", "simulation", "host", "workerd"]]);
+    expect(lanesFor(["--project", "node"])).toEqual([[["--project", "node"]]]);
   });
 });

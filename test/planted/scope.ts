@@ -144,7 +144,7 @@ export const scopePlants: readonly Plant[] = [
     find: "counted: item.counted + (step.counted ? 1 : 0)",
     replace: "counted: item.counted",
     why: "an item is tried for ever",
-    subset: scope,
+    subset: { test: "test/agents/ladder.test.ts" },
   },
   {
     id: "approved-and-not-begun",
