@@ -3,7 +3,16 @@
  * every method; these say the same in a form that the compiler and a reader can take in.
  */
 import type { AttemptRef, Authorization, Entry, OpenCall, ToolCall } from "../src/agents/bus.ts";
-import type { MayThink, MayUse, PastTask, Remembered, Thought, ThoughtRef, Use } from "../src/agents/mind-bus.ts";
+import type {
+  Asker,
+  MayThink,
+  MayUse,
+  PastTask,
+  Remembered,
+  Thought,
+  ThoughtRef,
+  Use,
+} from "../src/agents/mind-bus.ts";
 import type { CallOutcome } from "../src/agents/ports.ts";
 import type { Message } from "../src/domain/message.ts";
 import type { ObjectFigures } from "../src/domain/metrics.ts";
@@ -66,12 +75,7 @@ export interface RemoteRuntime extends Sender {
   mayThink(scope: string, ref: ThoughtRef): Promise<MayThink>;
   thought(scope: string, task_id: string, done: Thought): Promise<void>;
   mayUse(scope: string, use: Use): Promise<MayUse>;
-  recall(
-    scope: string,
-    asker: { readonly task_id: string; readonly agent: string },
-    query: string,
-    limit: number,
-  ): Promise<readonly Remembered[]>;
+  recall(scope: string, asker: Asker, query: string, limit: number): Promise<readonly Remembered[]>;
   history(scope: string, asker: { readonly task_id: string; readonly agent: string }): Promise<readonly PastTask[]>;
   say(scope: string, task_id: string, id: string, text: string): Promise<void>;
 }

@@ -103,7 +103,7 @@ export const mindLimits = {
   /** How often the runtime is told what a call has cost before the step is given up, and asked whether there is budget. */
   thought_tries: 3,
   budget_look_ms: 5_000,
-  /** Of what an item's model is told, as much stands on its card. */
+  /** What an item's model is told stands on its card whole: a section may be no longer. */
   card_section_chars: 32_000,
   /** Answers in a row that cannot be used: the first is sent back. */
   model_repairs: 1,

@@ -1,5 +1,14 @@
 /** What agents that think ask of the runtime besides: to think, to use what only reads, to remember, to speak. [RTO-*] */
-import type { MayThink, MayUse, PastTask, Remembered, Thought, ThoughtRef, Use } from "../../src/agents/mind-bus.ts";
+import type {
+  Asker,
+  MayThink,
+  MayUse,
+  PastTask,
+  Remembered,
+  Thought,
+  ThoughtRef,
+  Use,
+} from "../../src/agents/mind-bus.ts";
 import type { RemoteRuntime } from "../remote.ts";
 import { mayThink, thought } from "./charges.ts";
 import { recall } from "./memory.ts";
@@ -26,12 +35,7 @@ export class MindsDoor implements Door {
   mayUse(scope: string, use: Use): Promise<MayUse> {
     return this.#commit(scope, (tx) => mayUse(tx, use));
   }
-  recall(
-    scope: string,
-    asker: { readonly task_id: string; readonly agent: string },
-    query: string,
-    limit: number,
-  ): Promise<readonly Remembered[]> {
+  recall(scope: string, asker: Asker, query: string, limit: number): Promise<readonly Remembered[]> {
     return this.#commit(scope, (tx) => recall(tx, asker, query, limit));
   }
   history(scope: string, asker: { readonly task_id: string; readonly agent: string }): Promise<readonly PastTask[]> {

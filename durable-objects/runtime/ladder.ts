@@ -37,7 +37,7 @@ export function endAttempt(tx: Tx, task: TaskRow, attempt: AttemptRow, how: { en
     ...item,
     counted: item.counted + (step.counted ? 1 : 0),
     uncounted: item.uncounted + (step.counted ? 0 : 1),
-    guidance: [...item.guidance, `Attempt ${attempt.number} ended: ${how.detail}`].slice(-10),
+    guidance: [...item.guidance, `Attempt ${attempt.number} ended: ${how.detail}${warnings(attempt)}`].slice(-10),
   });
   const about = {
     work_item_id: item.id,
@@ -56,6 +56,14 @@ export function endAttempt(tx: Tx, task: TaskRow, attempt: AttemptRow, how: { en
     { from: "attempt", to: next, why: how.detail, skipped, error_code },
   );
   askWhenQuiet(tx, task);
+}
+
+/** What a failed attempt would have others beware of is told to the same item's next ones, and to nobody else. */
+function warnings({ insights = [] }: AttemptRow): string {
+  const told = insights.filter(({ kind, text }) => kind === "gotcha" && text.trim() !== "");
+  if (told.length === 0) return "";
+  const lines = told.slice(0, limits.memory_insights_at_once).map(({ text }) => `\nIt warned of: ${text.trim()}`);
+  return lines.join("").slice(0, limits.guidance_chars);
 }
 
 interface Stuck {
@@ -135,6 +143,7 @@ function escalate(
     }),
     base_commit: attempt.baseline,
     publishes: task.branch,
+    goal: plan.goal,
     plan_hash: plan.plan_hash,
     environment: plan.environment,
     // One more attempt is signed for anew, so that neither a token's age nor its key's end stops what a person wants.

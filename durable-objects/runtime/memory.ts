@@ -2,7 +2,7 @@
  * What the scope remembers: plans that were approved, decisions with what was said, insights of its agents; each written
  * in the commit that makes it, and found by words. What is recalled taints who recalls it. [MEM-*]
  */
-import type { Remembered } from "../../src/agents/mind-bus.ts";
+import type { Asker, Remembered } from "../../src/agents/mind-bus.ts";
 import { derivedId } from "../../src/domain/ids.ts";
 import { type MemoryKind, memoryTexts } from "../../src/domain/memory.ts";
 import { joinTaint, type Taint, taints } from "../../src/domain/message.ts";
@@ -65,14 +65,19 @@ export function rememberDecision(
 /** What is less trusted than the task that asks is read by it from then on. */
 export function recall(
   tx: Tx,
-  asker: { readonly task_id: string },
+  asker: Pick<Asker, "task_id" | "others_only">,
   query: string,
   limit: number,
 ): readonly Remembered[] {
   const task = tx.rows.tasks.get(asker.task_id);
   if (task === null || query.trim() === "") return [];
   const most = Math.max(1, Math.min(limit, limits.memory_found));
-  const found = tx.stores.memory.search({ query, kind: null, limit: most, offset: 0 });
+  // Of its own task there may be as many as are ever found: others' come behind them.
+  const looked = asker.others_only === true ? limits.memory_found + most : most;
+  const found = tx.stores.memory
+    .search({ query, kind: null, limit: looked, offset: 0 })
+    .filter((memory) => asker.others_only !== true || memory.task_id !== task.id)
+    .slice(0, most);
   for (const { id, taint } of found)
     if (taints.indexOf(taint) > taints.indexOf(task.taint)) hasRead(tx, task, { taint, source: `memory ${id}` });
   return found.map(({ id, kind, title, excerpt, task_id, at, taint }) => ({

@@ -11,6 +11,7 @@ import type { Message } from "../../src/domain/message.ts";
 import { type VerificationOrder, verificationResult } from "../../src/domain/result.ts";
 import { approvedPlan, sandboxLimits } from "./dispatch.ts";
 import { endAttempt } from "./ladder.ts";
+import { rememberInsights } from "./memory.ts";
 import { proceed } from "./progress.ts";
 import { published, requestVerification } from "./publishing.ts";
 import type { AttemptRow, ItemRow, TaskRow } from "./rows.ts";
@@ -155,6 +156,8 @@ function merge(
     outcome: "done",
     grant: checked.grant === null ? null : { ...checked.grant, life: "executed" },
   });
+  // What did not pass, or what a person refused, teaches nobody else.
+  rememberInsights(tx, task, `${attempt.id}.${attempt.entry}`, attempt.insights);
   tx.audit("merge", task, { decision: "merged", details: about });
   tx.event("merge_result", task, { detail: item.spec.title, ...about });
   proceed(tx, tx.touch(merged), verified);

@@ -10,7 +10,6 @@ import { type ExecutionResult, executionResult, type Suspension } from "../../sr
 import { visibleLine } from "../../src/domain/visible.ts";
 import { gateResult, type ResultGated, stoppedByGate } from "./gates.ts";
 import { endAttempt } from "./ladder.ts";
-import { rememberInsights } from "./memory.ts";
 import { verify } from "./merging.ts";
 import { ask } from "./plans.ts";
 import type { AttemptRow, ItemRow, TaskRow } from "./rows.ts";
@@ -42,19 +41,18 @@ export function acceptResult(tx: Tx, message: Message, verified: VerifiedTokens)
   const acked = tx.stores.queue.ack({ lease_id: result.lease_id, epoch: result.epoch }, tx.now);
   if (acked.ok) tx.facts(acked.value);
   const told = attempt.recoveries ?? [];
-  const { recoveries = told } = result;
-  const freed: AttemptRow = { ...attempt, lease: null, ...(recoveries.length === 0 ? {} : { recoveries }) };
+  const { recoveries = told, insights = [] } = result;
+  const given: AttemptRow = { ...attempt, lease: null, ...(recoveries.length === 0 ? {} : { recoveries }) };
   const about = { work_item_id: item.id, attempt_id: attempt.id, attempt_number: attempt.number };
   // An attempt that went on after a decision tells all of them again. They are the loop's own words: no gate holds them.
   for (const recovery of recoveries.slice(told.length)) tellRecovery(tx, task, attempt, recovery);
-  const gated = gateResult(tx, task, freed, message);
+  const gated = gateResult(tx, task, given, message);
+  // Words that a gate holds up reach nobody: not the next attempt, not the Stream, not the memory.
+  const freed = gated.blocked || gated.asks.length > 0 || insights.length === 0 ? given : { ...given, insights };
   if (gated.blocked && (result.end === "suspended" || result.success)) {
     const end = { kind: "error", error_code: "gate_blocked", retryable: false } as const;
     return endAttempt(tx, task, { ...freed, patch: result.patch }, { end, detail: stoppedByGate });
   }
-  // Words that a gate holds up reach nobody: not the next attempt, not the Stream, not the memory.
-  if (!gated.blocked && gated.asks.length === 0)
-    rememberInsights(tx, task, `${attempt.id}.${attempt.entry}`, result.insights);
   const detail = gated.blocked || gated.asks.length > 0 ? stoppedByGate : message.content;
   switch (result.end) {
     // Who calls an attempt off ends it here first, so one that its agent gave up by itself was lost.

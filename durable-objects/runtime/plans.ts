@@ -4,6 +4,7 @@
 
 import { cardTitle, emptyCard } from "../../src/domain/approval.ts";
 import type { Card } from "../../src/domain/approval-view.ts";
+import { besideAsked } from "../../src/domain/asked-budget.ts";
 import { sha256Hex } from "../../src/domain/canonical.ts";
 import { expiryOf } from "../../src/domain/deciding.ts";
 import { derivedId } from "../../src/domain/ids.ts";
@@ -11,6 +12,7 @@ import type { Plan } from "../../src/domain/plan.ts";
 import { remarksOn } from "../../src/domain/plan-remarks.ts";
 import { keepTaint } from "../../src/domain/taint.ts";
 import { contentHash } from "../../src/domain/token.ts";
+import { visibleLine } from "../../src/domain/visible.ts";
 import { replaces } from "./replan.ts";
 import type { ApprovalRow, ItemRow, PlanRow, TaskRow } from "./rows.ts";
 import { shownItem } from "./shown-item.ts";
@@ -95,6 +97,10 @@ function writerOf(tx: Tx, task: TaskRow, cause: string): string | null {
 function wroteIt({ written_by }: PlanRow): string[] {
   return written_by === null ? [] : [`Written by a model, not by a person: ${written_by}`];
 }
+function besideGiven({ budget, created_by }: TaskRow, asked: Plan["budget"]): string[] {
+  const beside = besideAsked(budget, asked);
+  return beside === null ? [] : [`${visibleLine(created_by)} ${beside.words}`];
+}
 
 function planCard(tx: Tx, task: TaskRow, stored: PlanRow, plan: Plan, items: readonly ItemRow[]): Card {
   return {
@@ -109,10 +115,16 @@ function planCard(tx: Tx, task: TaskRow, stored: PlanRow, plan: Plan, items: rea
     }),
     base_commit: stored.base_commit,
     publishes: task.branch,
+    goal: stored.goal,
     plan_hash: stored.plan_hash,
     environment: stored.environment,
     items: items.map(shownItem),
-    facts: [...wroteIt(stored), ...replaces(tx, task), ...remarksOn(plan, tx.scope.policy, task.taint, tx.scope)],
+    facts: [
+      ...wroteIt(stored),
+      ...besideGiven(task, plan.budget),
+      ...replaces(tx, task),
+      ...remarksOn(plan, tx.scope.policy, task.taint, tx.scope),
+    ],
     budget: plan.budget,
   };
 }

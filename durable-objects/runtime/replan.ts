@@ -41,6 +41,7 @@ export function askWhenQuiet(tx: Tx, given: TaskRow): void {
       ...item.planner_guidance.map((said) => `${item.spec.title}: guidance that was followed: ${said}`),
     ]),
     depth: decompose ? counted.decomposes : counted.replans,
+    ...(task.budget === null ? {} : { budget: task.budget }),
     mode: decompose ? "decompose" : "other_approach",
     work_item_id: first.work_item_id,
   });

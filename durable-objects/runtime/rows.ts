@@ -7,6 +7,7 @@ import { lifeStates } from "../../src/domain/approval.ts";
 import { approvalView } from "../../src/domain/approval-view.ts";
 import { checkView, verdicts } from "../../src/domain/evidence.ts";
 import { keepNotes } from "../../src/domain/gate-card.ts";
+import { insightKinds } from "../../src/domain/insight.ts";
 import { errorCode, messageKinds, taint } from "../../src/domain/message.ts";
 import { environment, planItem } from "../../src/domain/plan-shape.ts";
 import { patchRef, suspension } from "../../src/domain/result.ts";
@@ -137,6 +138,8 @@ export const attemptRow = z.strictObject({
   after_step: stepGate.nullable().default(null),
   /** What its loop did about being stuck, as far as it was told. */
   recoveries: z.array(recovery).exactOptional(),
+  /** What it found worth keeping: the scope remembers it once its work is merged. */
+  insights: z.array(z.strictObject({ kind: z.enum(insightKinds), text: z.string() })).exactOptional(),
 });
 export type AttemptRow = z.infer<typeof attemptRow>;
 

@@ -22,6 +22,7 @@ export function shownItem({ spec, item_hash }: Pick<ItemRow, "spec" | "item_hash
     },
     protect: [...spec.protect],
     verify: spec.verify === "none" ? [] : spec.verify.map((check) => [...check.run]),
+    verify_timeouts_s: spec.verify === "none" ? [] : spec.verify.map((check) => check.timeout_s),
     steps: [...spec.steps],
     max_attempts: spec.max_attempts,
     ...(spec.preset === undefined ? {} : { preset: spec.preset }),
@@ -30,9 +31,11 @@ export function shownItem({ spec, item_hash }: Pick<ItemRow, "spec" | "item_hash
 }
 
 /** What steps are for an item that has some, the briefing is for one that thinks: a yes is a yes to these words. */
-function told({ section, skills, on_stuck, budget }: ItemRow["spec"]): Partial<Shown> {
-  return { section: shownSection(section), skills: [...skills], on_stuck, budget: { ...budget } };
+function told({ section, skills, on_stuck, budget, touches }: ItemRow["spec"]): Partial<Shown> {
+  const also = { skills: [...skills], on_stuck, budget: { ...budget }, touches: [...touches.paths] };
+  return { section: shownSection(section), ...also };
 }
+/** Only of plans that were taken before longer ones were refused. */
 function shownSection(section: string): string {
   const most = limits.card_section_chars;
   if (section.length <= most) return section;

@@ -170,7 +170,7 @@ function userMessage(
     taint: joinTaint(task.taint, said.taint),
     task_id: task.id,
     plan_markdown: said.plan,
-    payload: { repo: repo.repo, ref: repo.ref, ...said.more },
+    payload: { repo: repo.repo, ref: repo.ref, ...(task.budget === null ? {} : { budget: task.budget }), ...said.more },
     created_at: tx.at,
   });
 }

@@ -49,6 +49,7 @@ export function taskViewOf(rows: ScopeRows, task: TaskRow): TaskView {
   return {
     ...taskSummaryOf(task, unknownEffects(rows).get(task.id)),
     description: task.description,
+    budget: task.budget,
     base_commit: task.base_commit,
     commit: task.published ?? task.tip?.commit ?? null,
     plan: plan === null ? null : planViewOf(plan),

@@ -118,10 +118,14 @@ const least_key_chars = 6;
 /** So many characters in a row are not the same by chance; looked for at every half of it. */
 const repeated_chars = 20;
 
+/** The longest first: one may begin with another. */
+export function keyless(words: string, keys: readonly string[]): string {
+  const known = keys.filter((key) => key.length >= least_key_chars).sort((a, b) => b.length - a.length);
+  return known.reduce((text, key) => text.replaceAll(key, "[key]"), words);
+}
+
 function madeSafe(words: string, { keys, sent }: FailedCall): string {
-  let text = words.trim().replace(/\s+/g, " ");
-  for (const key of keys) if (key.length >= least_key_chars) text = text.replaceAll(key, "[key]");
-  text = text.replace(keyLike, "[key]");
+  const text = keyless(words.trim().replace(/\s+/g, " "), keys).replace(keyLike, "[key]");
   const flat = sent.replace(/\s+/g, " ");
   for (let at = 0; at + repeated_chars <= text.length; at += repeated_chars / 2)
     if (flat.includes(text.slice(at, at + repeated_chars))) return "its words repeat what was sent and are left out";

@@ -2,6 +2,7 @@
  * The calls of an answer, one a step, in order: read, had run by the role, and told to the model. A call that was given
  * a result is never run again; one that was begun goes on with what was stored of it. [LOOP-6] [FALL-1]
  */
+import { unfenced } from "../domain/context.ts";
 import { comparable, digestOf, recentKept } from "../domain/stuck.ts";
 import { toolUseErrors } from "../domain/tool-names.ts";
 import { bounded, readCall } from "./loop-read.ts";
@@ -71,7 +72,10 @@ export function withResult(
   const [call, ...rest] = state.pending;
   if (call === undefined) throw new Error("no call waits for a result");
   const result = resultOf(call, outcome);
-  const digest = digestOf({ tool: call.tool, arguments: comparable(call.arguments) }, result);
+  // The fence is ours, and the same around everything: what it holds is what the call brought.
+  const { data } = unfenced(result.text);
+  const brought = { text: data.length === 0 ? result.text : data.join("\n"), is_error: result.is_error };
+  const digest = digestOf({ tool: call.tool, arguments: comparable(call.arguments) }, brought);
   const done = rest.length === 0;
   return {
     turns: [result],
@@ -89,7 +93,8 @@ export function withResult(
 }
 export function resultOf({ call_id, tool }: ModelCall, { text, is_error }: Outcome) {
   const said = bounded(text);
-  const failed = is_error || toolUseErrors(said).length > 0;
+  // Data that was read may hold the tag, as any file may: it says nothing of this call.
+  const failed = is_error || toolUseErrors(unfenced(said).beside).length > 0;
   return { kind: "result" as const, call_id, tool, text: said, is_error: failed };
 }
 function firstPending(state: LoopState): ModelCall {

@@ -85,17 +85,20 @@ export interface PastTask {
   readonly taint: "owner" | "member" | "outsider" | "web";
 }
 
+export interface Asker {
+  readonly task_id: string;
+  readonly agent: string;
+  /** Nothing that its own task has left: it tells of the other items, and what their agents found out. */
+  readonly others_only?: true;
+}
+
 export interface MindBus {
   mayThink(ref: ThoughtRef): Promise<MayThink>;
   /** Charges what a call has cost, once; told again it changes nothing. */
   thought(task_id: string, done: Thought): Promise<void>;
   mayUse(use: Use): Promise<MayUse>;
   /** The scope's memories that fit the words best, best first. What is read taints the task that asks. */
-  recall(
-    asker: { readonly task_id: string; readonly agent: string },
-    query: string,
-    limit: number,
-  ): Promise<readonly Remembered[]>;
+  recall(asker: Asker, query: string, limit: number): Promise<readonly Remembered[]>;
   /** The scope's latest tasks besides the one that asks, newest first. What is read taints the task that asks. */
   history(asker: { readonly task_id: string; readonly agent: string }): Promise<readonly PastTask[]>;
   /** An interim word for the person who asked, shown in the Stream at once. The same id is said once. */

@@ -2,6 +2,7 @@
  * What a planner is told at first: the wish and what it follows, the plan that is to be changed or replaced, what the
  * scope remembers. Gathered once; whatever was said by others stands in it as data. [PLR-*]
  */
+import { givenIn, givenWords } from "../domain/asked-budget.ts";
 import { assemble, type Piece } from "../domain/context.ts";
 import type { Message, Taint } from "../domain/message.ts";
 import { consultation, replanning } from "../domain/payloads.ts";
@@ -37,12 +38,17 @@ function piecesOf(phase: PlannerPhase, message: Message, base_commit: string): P
   const { payload, taint } = message;
   switch (phase) {
     case "plan":
-      return [item("The wish", message.content, taint, "task"), where(payload.repo, payload.ref, base_commit)];
+      return [
+        item("The wish", message.content, taint, "task"),
+        where(payload.repo, payload.ref, base_commit),
+        ...given(payload.budget),
+      ];
     case "revise": {
       const previous = payload.previous_markdown;
       return [
         item("What the person wants changed", message.content, taint, "decision"),
         where(payload.repo, payload.ref, base_commit),
+        ...given(payload.budget),
         ...(typeof previous === "string" ? [item("The plan as it was", previous, taint, "plan", 64)] : []),
       ];
     }
@@ -70,6 +76,7 @@ function piecesOf(phase: PlannerPhase, message: Message, base_commit: string): P
       return [
         item("What is asked", `${mode}\nGoal: ${asked.goal}\nWork item: ${asked.work_item_id}`, taint, "runtime"),
         where(asked.repo, asked.ref, base_commit),
+        ...given(asked.budget),
         item("What is done and stays", listed(asked.done), taint, "plan"),
         found("What failed", listed(asked.failures), taint),
         item("The plan to replace", message.plan_markdown ?? "", taint, "plan", 64),
@@ -83,6 +90,13 @@ function item(title: string, text: string, taint: Taint, source: string, least_t
 /** Tests and commands print it: it is looked at, whoever the task is by. */
 function found(title: string, text: string, taint: Taint): Piece {
   return { ...item(title, text, taint, "attempts"), data: true };
+}
+/** Nothing where none was stated: the plan's budget is the planner's to propose. */
+function given(stated: unknown): Piece[] {
+  const words = givenWords(givenIn(stated));
+  if (words === null) return [];
+  const text = `Whoever asked gave this task ${words}. The plan's budget stays within that; usd: 0 would be no limit in dollars.`;
+  return [item("Budget", text, "owner", "runtime")];
 }
 function where(repo: unknown, ref: unknown, commit: string): Piece {
   const text = `Repository: ${String(repo)}\nReference: ${String(ref)}\nCommit: ${commit}`;

@@ -3,7 +3,9 @@
  * time. Everything that stands between two steps is in its state and its turns. [PLR-*] [RSC-*]
  */
 import { z } from "zod";
+import { besideAsked } from "../domain/asked-budget.ts";
 import { sha256Hex } from "../domain/canonical.ts";
+import type { Plan } from "../domain/plan.ts";
 import { nextDue, noResearch, stepResearch } from "../domain/research.ts";
 import { limits } from "../limits.ts";
 import { lookUp } from "./lookups.ts";
@@ -28,7 +30,7 @@ export async function beginPlanning(
   const brief = await planBrief(order.phase, context.message, { agent: context.agent, base_commit }, ports);
   const state: PlanMind = {
     ...{ loop: openLoop(ports.clock.now()), research: noResearch, base_commit },
-    ...{ bad_plans: 0, heard: [], untold: [], ends_by: null },
+    ...{ bad_plans: 0, over_told: false, heard: [], untold: [], ends_by: null },
   };
   return { kind: "continue", state, turns: [{ kind: "told", text: brief.text }], output: utf8(brief.log) };
 }
@@ -113,7 +115,8 @@ async function runTool(
     }
     case "validate_plan": {
       const judged = judge(order, call.value, ports);
-      return judged.ok ? told("The plan is valid.") : told(judged.words);
+      if (!judged.ok) return told(judged.words);
+      return told(["The plan is valid.", ...overOnce(order, hand, judged.plan)].join(" "));
     }
     case "submit_plan":
       return submit(order, hand, call.value, ports);
@@ -140,8 +143,19 @@ function judge(order: PlannerOrder, value: unknown, ports: Ports) {
     ? { ok: false as const, words: "This is the plan that failed, unchanged. Propose a different one.", plan_markdown }
     : { ...judged, plan_markdown };
 }
+/** Said once: a person sees the same on the card, and may approve it. */
+function overOnce({ given }: PlannerOrder, hand: Hand, plan: Plan): string[] {
+  const beside = besideAsked(given, plan.budget);
+  if (beside?.over !== true || hand.state.over_told) return [];
+  hand.state = { ...hand.state, over_told: true };
+  return [
+    `Whoever asked ${beside.words} Stay within it. If the work cannot be done for that, hand the plan in as it is: a person will see both.`,
+  ];
+}
 function submit(order: PlannerOrder, hand: Hand, value: unknown, ports: Ports): ToolMove {
   const judged = judge(order, value, ports);
+  const over = judged.ok ? overOnce(order, hand, judged.plan) : [];
+  if (over.length > 0) return refusedCall(`It was not handed in yet. ${over.join(" ")}`);
   if (judged.ok) {
     const { base_commit } = hand.state;
     hand.ended = { kind: "plan", markdown: judged.plan_markdown, title: judged.plan.title, base_commit };

@@ -1,5 +1,6 @@
 /** What a planner keeps between two steps, and the ways its work ends. Data only. [PLR-*] */
 import { z } from "zod";
+import type { Given } from "../domain/asked-budget.ts";
 import { type ErrorCode, taint } from "../domain/message.ts";
 import { researchState } from "../domain/research.ts";
 import { loopState } from "./mind.ts";
@@ -12,6 +13,8 @@ export const planMind = z.strictObject({
   base_commit: z.string(),
   /** Plans handed in that had problems. */
   bad_plans: z.number().int(),
+  /** Whether it was told that a plan of its own asks for more than the task was given. */
+  over_told: z.boolean().default(false),
   /** Notes that were looked at, by key. */
   heard: z.array(z.string()),
   /** What came while calls were open: told before the model is asked again. */
@@ -47,6 +50,8 @@ export interface PlannerOrder {
   /** Of a plan to replace: the same document again is no other plan. */
   readonly not_again: string | null;
   readonly mode: "other_approach" | "decompose";
+  /** What the task was given to spend. */
+  readonly given: Given;
   /** How it ends, as messages. */
   end(ended: PlannerEnd): readonly Outgoing[];
 }

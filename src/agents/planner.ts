@@ -3,6 +3,7 @@
  * supplied passes through unchanged, with the commit its reference names now. It holds no execution tools. [PLR-*]
  */
 import { z } from "zod";
+import { givenIn } from "../domain/asked-budget.ts";
 import { joinTaint } from "../domain/message.ts";
 import { consultation, type planResult, replanning, researchResult, type words } from "../domain/payloads.ts";
 import { parsePlan } from "../domain/plan.ts";
@@ -103,7 +104,7 @@ function planOrder({ message }: RunContext): Order {
   const { repo, ref } = planRequest.parse(message.payload);
   return {
     ...{ phase: message.payload.revise === true ? "revise" : "plan", repo, ref, task_id: message.task_id ?? "" },
-    ...{ not_again: null, mode: "other_approach", commit: null },
+    ...{ not_again: null, mode: "other_approach", given: givenIn(message.payload.budget), commit: null },
     end: (ended) => planEnd(ended, "tool_failure"),
   };
 }
@@ -111,7 +112,7 @@ function replanOrder({ message }: RunContext): Order {
   const { repo, ref, base_commit, mode } = replanning.parse(message.payload);
   return {
     ...{ phase: "replan", repo, ref, task_id: message.task_id ?? "", mode },
-    ...{ not_again: message.plan_markdown, commit: base_commit },
+    ...{ not_again: message.plan_markdown, given: givenIn(message.payload.budget), commit: base_commit },
     end: (ended) => planEnd(ended, "verification_failed"),
   };
 }
@@ -123,7 +124,7 @@ function consultOrder({ message }: RunContext): Order {
   });
   return {
     ...{ phase: "consult", repo: "", ref: "", commit: "", task_id: message.task_id ?? "" },
-    ...{ not_again: null, mode: "other_approach" },
+    ...{ not_again: null, mode: "other_approach", given: null },
     end: (ended) => {
       if (ended.kind === "dropped") return [];
       if (ended.kind === "guidance") return [guided(ended.text)];

@@ -3,6 +3,7 @@
  * stands on one line cannot make a second. [CLI-1] [CLI-8]
  */
 import type { ApprovalView, Card } from "../domain/approval-view.ts";
+import { givenWords } from "../domain/asked-budget.ts";
 import type { TaskSummary, TaskView } from "../domain/view.ts";
 import { visible, visibleLine } from "../domain/visible.ts";
 import { countOf } from "./counts.ts";
@@ -42,6 +43,7 @@ export function approvalText(approval: ApprovalView): string {
   return lines(
     `${card.kind.replace("_", " ").toUpperCase()}  ${visibleLine(card.title)}`,
     field("", card.why),
+    ...goalLines(approval),
     field("approval", approval.id),
     field("task", approval.task_id),
     field("status", approval.status),
@@ -65,6 +67,16 @@ export function approvalText(approval: ApprovalView): string {
   );
 }
 
+/** Every model that works at the plan is told it. */
+function goalLines({ card, task_id }: ApprovalView): (string | null)[] {
+  if (card.goal !== undefined) return ["goal", indent(card.goal, "    | ")];
+  return [
+    card.kind === "plan"
+      ? field("goal", `not on this card, which is an older one: see countersign task show ${task_id} --json`)
+      : null,
+  ];
+}
+
 function boundsOf(card: Card): (string | null)[] {
   const { environment, budget } = card;
   return [
@@ -73,7 +85,7 @@ function boundsOf(card: Card): (string | null)[] {
     field("publishes", card.publishes),
     field("rests on", `words of ${card.taint} (the least trusted author of what was read for it)`),
     ...(card.taint_sources ?? []).map((one) => field("", `${one.taint}: ${one.source}, ${one.at}`)),
-    budget === null ? null : field("budget", budgetText(budget)),
+    budget === null ? null : field("budget", card.kind === "plan" ? planBudgetText(budget) : budgetText(budget)),
     ...(environment === null
       ? []
       : [
@@ -94,6 +106,14 @@ function budgetText(budget: NonNullable<Card["budget"]>): string {
   return parts.join(", ");
 }
 
+/** In a plan no dollars are no limit in dollars, and no tokens leave it to what the task was given. */
+function planBudgetText(budget: NonNullable<Card["budget"]>): string {
+  const { tokens, usd, minutes } = budget;
+  const money = usd === null || usd === 0 ? "no limit in dollars" : `${usd} USD`;
+  const parts = tokens === null || tokens === 0 ? ["no tokens of its own"] : [countOf(tokens, "token"), money];
+  return [...parts, ...(minutes === null ? [] : [countOf(minutes, "minute")])].join(", ");
+}
+
 function itemLines(item: Card["items"][number]): (string | null)[] {
   const inner = (text: string | null) => (text === null ? null : `  ${text}`);
   const kept = item.protect.filter((glob) => !glob.startsWith("!"));
@@ -112,7 +132,7 @@ function itemLines(item: Card["items"][number]): (string | null)[] {
     inner(list("protected", kept)),
     inner(kept.length === 0 ? null : field("", "(holds over what it may change)")),
     inner(list("but not", excepted)),
-    inner(item.verify.length === 0 ? field("checked by", "nothing") : list("checked by", item.verify.map(typed))),
+    inner(item.verify.length === 0 ? field("checked by", "nothing") : list("checked by", checksOf(item))),
     inner(field("item hash", item.item_hash)),
     ...thinkingLines(item).map(inner),
     ...item.steps.flatMap((step, index) => [`  step ${index + 1}`, indent(step, "    | ")]),
@@ -120,12 +140,23 @@ function itemLines(item: Card["items"][number]): (string | null)[] {
   ];
 }
 
+function checksOf({ verify, verify_timeouts_s = [] }: Card["items"][number]): string[] {
+  return verify.map((argv, index) => {
+    const most = verify_timeouts_s[index];
+    return most === undefined ? typed(argv) : `${typed(argv)} (at most ${most} s)`;
+  });
+}
+
 /** Absent for items that run steps, and on cards of before it was kept. */
-function thinkingLines({ skills, on_stuck, budget }: Card["items"][number]): (string | null)[] {
+function thinkingLines({ skills, on_stuck, budget, touches = [] }: Card["items"][number]): (string | null)[] {
   if (budget === undefined) return [];
-  const own = budgetText(budget);
+  const { usd } = budget;
+  const own = [budgetText({ ...budget, usd: usd === 0 ? null : usd }), usd === 0 ? "no limit in dollars" : ""]
+    .filter((part) => part !== "")
+    .join(", ");
   return [
     field("may spend", own === "" ? "its share of the plan's budget" : own),
+    list("is given", touches),
     list("skills", skills ?? []),
     field("when stuck", on_stuck?.replace("_", " ") ?? null),
   ];
@@ -163,6 +194,7 @@ export function taskText(task: TaskView): string {
     field("commit", task.commit),
     field("error", task.error_code),
     field("reason", task.reason),
+    field("budget", task.budget === undefined ? null : givenWords(task.budget)),
     field("spent", spentInWords(task)),
     field("research", researchInWords(task)),
     ...(task.rungs ?? []).map((rung) => field("rung", rungInWords(rung))),

@@ -24,12 +24,16 @@ export const cardItem = z.strictObject({
   grants: grantView,
   protect: z.array(z.string()),
   verify: z.array(z.array(z.string())),
+  /** How long each check may take, in their order. Cards of before they were shown have none. */
+  verify_timeouts_s: z.array(z.number()).exactOptional(),
   steps: z.array(z.string()),
   max_attempts: z.number().int(),
   /** Absent where the plan names none. */
   preset: z.enum(presets).exactOptional(),
   /** Of an item that thinks: what its model is told and may spend. Cards of before they were kept have none. */
   section: z.string().exactOptional(),
+  /** What the item touches: files that are named there stand in what its model is told. */
+  touches: z.array(z.string()).exactOptional(),
   skills: z.array(z.string()).exactOptional(),
   on_stuck: z.string().exactOptional(),
   budget: z
@@ -42,6 +46,8 @@ export const cardView = z.strictObject({
   title: z.string(),
   /** Why this needs a person, in a sentence. */
   why: z.string(),
+  /** The plan's, which every model that works at it is told. Cards of before it was shown, and of no plan, have none. */
+  goal: z.string().exactOptional(),
   repo: z.string(),
   base_commit: z.string().nullable(),
   publishes: z.string().nullable(),
@@ -53,6 +59,7 @@ export const cardView = z.strictObject({
   tool: z.strictObject({ name: z.string(), arguments: z.string(), workspace_tree: z.string() }).nullable(),
   /** Files that broke a bound, last errors, choices: lines a person reads before they decide. */
   facts: z.array(z.string()),
+  /** In a plan's, and its items', `usd: 0` is no limit in dollars. */
   budget: z
     .strictObject({ tokens: z.number().nullable(), usd: z.number().nullable(), minutes: z.number().nullable() })
     .nullable(),

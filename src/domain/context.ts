@@ -137,6 +137,14 @@ function fence(text: string, about: { readonly taint: Taint; readonly source: st
   const name = `data-${markFor(`${source}\n${text}`)}`;
   return `<${name} taint="${about.taint}" source="${source}">\n${text}\n</${name}>`;
 }
+const fences = /<data-([0-9a-f]{12}) taint="[a-z]*" source="[^"\n]*">\n([\s\S]*?)(?:\n<\/data-\1>|$)/g;
+/** Read again: what stands in the fences, and what was said beside them. One whose end was cut off reaches to the end. */
+export function unfenced(text: string): { readonly data: readonly string[]; readonly beside: string } {
+  return {
+    data: [...text.matchAll(fences)].map(([, , held = ""]) => held),
+    beside: text.replace(fences, ""),
+  };
+}
 const sourceMax = 200;
 const titleMax = 300;
 const markLength = 12;

@@ -12,6 +12,10 @@ export function pathGranted(path: string, allow: Pick<Grant, "paths">, cwd = "."
 export function writeGranted(path: string, allow: Pick<Grant, "paths">, cwd = "."): boolean {
   return pathGranted(path, allow, cwd) && !isUnnamedProtected(insideWorkspace(path, cwd) ?? path, allow);
 }
+/** A folder with all that may lie in it. */
+export function wholeGranted(path: string, allow: Pick<Grant, "paths">, cwd = "."): boolean {
+  return [`${path}/x`, `${path}/x/x`].every((one) => pathGranted(one, allow, cwd));
+}
 export function isUnnamedProtected(inside: string, allow: Pick<Grant, "paths">): boolean {
   const guarded = protectedFile(inside);
   return guarded !== null && !namesProtected(allow.paths, inside, guarded);

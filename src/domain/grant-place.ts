@@ -2,7 +2,7 @@
  * Where a granted command works: what its words do not show depends on the folder it runs in, and a link takes a
  * granted path elsewhere. Neither is covered by a grant that only says the words. [GR-60] [GR-61] [GR-63]
  */
-import { pathGranted } from "./grant-paths.ts";
+import { pathGranted, wholeGranted } from "./grant-paths.ts";
 import type { Grant } from "./plan-shape.ts";
 import type { ShellCommand, ShellReading } from "./shell.ts";
 import { changesOperands, changesUnnamed, filesOf } from "./shell-files.ts";
@@ -22,11 +22,8 @@ function writesHere(run: readonly string[]): boolean {
   return changesOperands(run) || changesUnnamed(run) || filesOf(run).written.some((path) => !path.startsWith("/"));
 }
 
-/** Whether the command makes no link, or one to what is granted as a whole folder. */
-export function linksStayInside(command: ShellCommand, allow: Pick<Grant, "paths">, cwd: string): boolean {
-  return command.runs.every((run) => linkStaysInside(run, allow, cwd));
-}
-function linkStaysInside(run: readonly string[], allow: Pick<Grant, "paths">, cwd: string): boolean {
+/** Whether the run makes no link, or one to what is granted as a whole folder. */
+export function linkStaysInside(run: readonly string[], allow: Pick<Grant, "paths">, cwd: string): boolean {
   const name = programName(run[0] ?? "");
   const rest = run.slice(1);
   if (name === "cp") return !rest.some((word) => /^-(?!-)[a-zA-Z]*[sl]|^--(?:sy|l)/.test(word));
@@ -37,7 +34,7 @@ function linkStaysInside(run: readonly string[], allow: Pick<Grant, "paths">, cw
   const place = operands.at(-1) ?? "";
   const targets = operands.slice(0, -1);
   if (targets.length === 0) return false;
-  const whole = (path: string) => [path, `${path}/x`, `${path}/x/x`].every((one) => pathGranted(one, allow, cwd));
+  const whole = (path: string) => pathGranted(path, allow, cwd) && wholeGranted(path, allow, cwd);
   if (!symbolic) return targets.every(whole);
   // Moved with what it lies in, a link that only goes down stays below what is granted.
   const down = targets.every((target) => !/^[/~]|(?:^|\/)\.{1,2}(?:\/|$)/.test(target));

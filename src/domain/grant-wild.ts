@@ -1,27 +1,41 @@
 /**
- * What a wildcard of a command grant never stands for: a path out of the workspace, and a protected file for a program
- * that may change it, whichever option or folder of a copy it hides behind. [GR-41] [SH-59]
+ * What a wildcard of a command grant may stand for: words of the closed core, which lead nowhere out of the workspace,
+ * and write only what `paths` grants, by a redirect or not. [GR-41] [GR-70] [GR-71] [SH-59]
  */
-import { isUnnamedProtected } from "./grant-paths.ts";
+import { isCore } from "./grant-core.ts";
+import { isUnnamedProtected, wholeGranted, writeGranted } from "./grant-paths.ts";
+import { linkStaysInside } from "./grant-place.ts";
 import type { Grant } from "./plan-shape.ts";
-import type { ShellCommand } from "./shell.ts";
-import { filesOf } from "./shell-files.ts";
+import { harmlessTargets } from "./shell.ts";
+import { changesUnnamed, filesOf } from "./shell-files.ts";
+import { broughtFolders, mayBringProtected } from "./shell-folders.ts";
 import { onlyReads } from "./shell-known.ts";
 import { joinedPaths, knownBehind } from "./shell-path-words.ts";
+import { textsOf } from "./shell-text-words.ts";
 import { inGitDirectory, insideWorkspace } from "./workspace-path.ts";
 
-/** Whether one of the words tells more than a wildcard may. */
-export function isTelling(command: ShellCommand, wild: readonly string[], allow: Grant, cwd: string): boolean {
-  const { argv } = command;
-  const { written } = filesOf(argv);
-  const reads = onlyReads(argv) && written.length === 0;
-  const copies = copiesPlainly(command);
-  const keeps = (word: string) => reads || (copies && !word.startsWith("-") && !written.includes(word));
-  const literal = new Set(argv.filter((word) => !wild.includes(word)));
-  return (
-    wild.some((word) => tells(argv, word, keeps(word), allow, cwd)) ||
-    (wild.length > 0 && landings(written).some((path) => !literal.has(path) && isGuarded(path, allow, cwd)))
-  );
+/** Whether wildcards may stand for the words at those places of one program's run, its wrappers left aside. */
+export function wildcardsHold(run: readonly string[], wild: ReadonlySet<number>, allow: Grant, cwd: string): boolean {
+  if (!isCore(run) || changesUnnamed(run) || !linkStaysInside(run, allow, cwd)) return false;
+  const literal = new Set(run.filter((_, at) => !wild.has(at)));
+  const texts = textsOf(run);
+  const isText = (path: string) => run.every((word, at) => word !== path || texts.has(at));
+  const all = filesOf(run).written;
+  const written = all.filter((path) => !run.includes(path) || !isText(path));
+  const removes = /^(?:rm|rmdir|mkdir|touch)$/.test(run[0] ?? "");
+  const may = (path: string) =>
+    literal.has(path) ||
+    harmlessTargets.includes(path) ||
+    writeGranted(path, allow, cwd) ||
+    (removes && wholeGranted(path, allow, cwd) && !isGuarded(path, allow, cwd));
+  // The workspace itself is a place to bring something to, and nothing to remove or to move.
+  const gone = removes ? written : run[0] === "mv" ? written.slice(1) : [];
+  if (gone.some((path) => insideWorkspace(path, cwd) === ".")) return false;
+  if (!landings(written).every(may)) return false;
+  if (broughtFolders(run).some((folder) => mayBringProtected(insideWorkspace(folder, cwd) ?? "."))) return false;
+  const reads = onlyReads(run) && written.length === 0;
+  const keeps = (word: string) => reads || (run[0] === "cp" && !word.startsWith("-") && !written.includes(word));
+  return ![...wild].some((at) => !texts.has(at) && tells(run, run[at] ?? "", keeps(run[at] ?? ""), allow, cwd));
 }
 function tells(run: readonly string[], word: string, keeps: boolean, allow: Grant, cwd: string): boolean {
   const known = knownBehind(run, word);
@@ -34,10 +48,6 @@ function tells(run: readonly string[], word: string, keeps: boolean, allow: Gran
 function isGuarded(path: string, allow: Grant, cwd: string): boolean {
   const inside = insideWorkspace(path, cwd);
   return inside !== null && (inGitDirectory(inside) || isUnnamedProtected(inside, allow));
-}
-/** What it copies it only reads: it makes no link by which the same file is written under another name. */
-function copiesPlainly({ argv, code }: ShellCommand): boolean {
-  return argv[0] === "cp" && code.length === 0 && !argv.some((word) => /^-[a-zA-Z]*[lst]|^--(?:l|sy|t)/.test(word));
 }
 /** The files that are written, without what a source would be called in a target that is named like a file. */
 function landings(written: readonly string[]): readonly string[] {

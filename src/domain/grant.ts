@@ -5,27 +5,32 @@
 import type { PatchFile } from "./evidence.ts";
 import { matchesAny, starMatches } from "./glob.ts";
 import { pathGranted, writeGranted } from "./grant-paths.ts";
-import { holdsInFolder, linksStayInside } from "./grant-place.ts";
-import { isTelling } from "./grant-wild.ts";
+import { holdsInFolder } from "./grant-place.ts";
+import { wildcardsHold } from "./grant-wild.ts";
 import { readBySetup } from "./plan-protect.ts";
 import type { Grant, PlanItem } from "./plan-shape.ts";
 import { namesProtected, protectedFile } from "./protected-files.ts";
 import type { ShellCommand, ShellReading } from "./shell.ts";
 import { readShell } from "./shell.ts";
+import { unwrap } from "./shell-wrappers.ts";
 import { insideWorkspace } from "./workspace-path.ts";
 
 /** `*` stands for anything inside one word, a last `**` for any further words. */
 export function commandGranted(granted: readonly string[], words: readonly string[]): boolean {
-  return granted.some((grant) => wildWords(grant, words) !== null);
+  return granted.some((grant) => wildPlaces(wordsOf(grant), words) !== null);
 }
-/** The words for which only a wildcard of the grant stands; null when the grant does not match. */
-function wildWords(grant: string, words: readonly string[]): readonly string[] | null {
-  const pattern = grant.trim().split(/\s+/);
+function wordsOf(grant: string): readonly string[] {
+  return grant.trim().split(/\s+/);
+}
+/** The places of the words for which only a wildcard of the grant stands; null when the grant does not match. */
+function wildPlaces(pattern: readonly string[], words: readonly string[]): ReadonlySet<number> | null {
   const open = pattern.at(-1) === "**";
   const fixed = open ? pattern.slice(0, -1) : pattern;
   if (words.length === 0 || (open ? words.length < fixed.length : words.length !== fixed.length)) return null;
   if (!fixed.every((sign, index) => starMatches(sign, words[index] ?? ""))) return null;
-  return words.filter((_, index) => fixed[index]?.includes("*") !== false);
+  // A word that stands in the grant as it is, star and all, is no guess.
+  const isWild = (sign: string | undefined, word: string | undefined) => sign?.includes("*") !== false && sign !== word;
+  return new Set([...words.keys()].filter((index) => isWild(fixed[index], words[index])));
 }
 
 /** Whether the script parses whole, all it runs is granted, all it redirects is in `paths`, and no assignment precedes a command. */
@@ -39,7 +44,7 @@ export function readingGranted(reading: ShellReading, allow: Grant, cwd = "."): 
   return (
     reading.commands.every(
       (command) =>
-        command.assignments.every((name) => plainSettings.test(name)) &&
+        command.assignments.every((name) => plainSettings.test(name) || namedSettings.test(name)) &&
         ((isNoMove(command.argv) && reading.commands.length > 1) ||
           (holdsInFolder(command, reading, cwd) && named(command, allow, cwd))),
     ) &&
@@ -49,28 +54,73 @@ export function readingGranted(reading: ShellReading, allow: Grant, cwd = "."): 
 }
 /** They say how much a program prints and for whom, and name no code. */
 const plainSettings = /^(?:CI|NODE_ENV|FORCE_COLOR|NO_COLOR)$/;
-const plainPrefix = /^(?:(?:CI|NODE_ENV|FORCE_COLOR|NO_COLOR)=\S*\s+)+/;
+/** Harmless too, but programs may read a file by them: the grant says which value. */
+const namedSettings = /^(?:TZ|LANG|LC_[A-Z]+)$/;
+const prefix = /^(?:(?:CI|NODE_ENV|FORCE_COLOR|NO_COLOR|TZ|LANG|LC_[A-Z]+)=\S*\s+)+/;
 function isNoMove(argv: readonly string[]): boolean {
   return argv.length === 2 && argv[0] === "cd" && argv[1] === ".";
 }
 
 /**
- * Whether a grant names the command: code, and the program behind a wrapper unless that is granted by itself, stand
- * in the grant as they are; its wildcards stand for nothing that only such words may name.
+ * Whether a grant names the command: word for word, or its wildcards may stand for the other words. Then each program
+ * behind a wrapper is granted by itself, and code stands in the grant as it is.
  */
 function named(command: ShellCommand, allow: Grant, cwd: string): boolean {
   return allow.commands.some((grant) => {
-    const wild = wildWords(grant.replace(plainPrefix, ""), command.argv);
-    if (wild === null) return false;
-    if (wild.length > 0 && !linksStayInside(command, allow, cwd)) return false;
-    if (isTelling(command, wild, allow, cwd)) return false;
-    const literal = new Set(command.argv);
-    for (const word of wild) literal.delete(word);
+    const pattern = wordsOf(grant.replace(prefix, ""));
+    const wild = wildPlaces(pattern, command.argv);
+    if (wild === null || !settingsNamed(command, grant)) return false;
+    if (wild.size === 0) return true;
+    if (command.open || !isLiteral(command.code, command.argv, wild)) return false;
+    const [, ...inner] = command.runs;
+    const own = command.argv.length - behind(command.argv, inner[0]);
+    const patterns = allow.commands.map((one) => wordsOf(one.replace(prefix, "")));
     return (
-      command.code.every((word) => literal.has(word)) &&
-      command.runs.slice(1).every((run) => literal.has(run[0] ?? "") || commandGranted(allow.commands, run))
+      wildcardsHold(command.argv.slice(0, own), before(wild, own), allow, cwd) &&
+      inner.every((run, at) => {
+        const rest = pattern.slice(command.argv.length - behind(command.argv, run));
+        // The rest of this grant names the program inside only by a word of its own.
+        const named = rest[0]?.includes("*") === false ? [...patterns, rest] : patterns;
+        return runNamed(run, inner[at + 1], named, allow, cwd);
+      })
     );
   });
+}
+/** Whether one of the patterns grants what a wrapper runs, whatever stands before it. */
+function runNamed(
+  run: readonly string[],
+  next: readonly string[] | undefined,
+  patterns: readonly (readonly string[])[],
+  allow: Grant,
+  cwd: string,
+): boolean {
+  return patterns.some((pattern) => {
+    const wild = wildPlaces(pattern, run);
+    if (wild === null || wild.size === 0) return wild !== null;
+    const own = run.length - behind(run, next);
+    return isLiteral(unwrap(run).code, run, wild) && wildcardsHold(run.slice(0, own), before(wild, own), allow, cwd);
+  });
+}
+/** How many of the words, from the end, are those of the program inside. */
+function behind(words: readonly string[], inner: readonly string[] | undefined): number {
+  if (inner === undefined || inner.length >= words.length) return 0;
+  return inner.every((word, at) => word === words[words.length - inner.length + at]) ? inner.length : 0;
+}
+function before(wild: ReadonlySet<number>, end: number): ReadonlySet<number> {
+  return new Set([...wild].filter((at) => at < end));
+}
+function isLiteral(code: readonly string[], words: readonly string[], wild: ReadonlySet<number>): boolean {
+  const literal = new Set(words.filter((_, at) => !wild.has(at)));
+  return code.every((word) => literal.has(word));
+}
+/** Whether the grant says the value of each setting that has to be named. */
+function settingsNamed({ assignments, settings, argv }: ShellCommand, grant: string): boolean {
+  const words = wordsOf(grant);
+  return assignments
+    .filter((name) => namedSettings.test(name))
+    .every((name) =>
+      [...settings, ...argv].filter((word) => word.startsWith(`${name}=`)).every((word) => words.includes(word)),
+    );
 }
 export type PatchVerdict =
   | { readonly kind: "ok" }

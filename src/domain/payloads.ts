@@ -6,10 +6,15 @@ import { z } from "zod";
 import type { MessageKind } from "./message.ts";
 import { executionOrder, executionResult, verificationOrder, verificationResult } from "./result.ts";
 
+/** By unit: tokens, usd, minutes. */
+const given = z.record(z.string(), z.number());
+
 /** What a person said of a task, passed on by the proxy: the repository it is about, and what it follows. */
 const said = z.strictObject({
   repo: z.string(),
   ref: z.string(),
+  /** What the task was given to spend, where that was stated. */
+  budget: given.exactOptional(),
   follow_up: z.boolean().optional(),
   revise: z.boolean().optional(),
   previous_plan: z.string().optional(),
@@ -49,6 +54,8 @@ export const replanning = z.strictObject({
   done: z.array(z.string()),
   failures: z.array(z.string()),
   depth: z.number().int(),
+  /** What the task was given to spend, where that was stated. */
+  budget: given.exactOptional(),
   /** `decompose`: the same approach in smaller items. */
   mode: z.enum(["other_approach", "decompose"]),
   work_item_id: z.string(),

@@ -121,6 +121,13 @@ export function sectionProblems(
         ...matter.at(["items", item.index, "id"]),
         message: `${item.id}: has no briefing: write a section "## ${item.id.slice(0, 60)}" below the front matter`,
       });
+    // The whole of it is told to a model as its owner's words, so the whole of it must stand on the card.
+    if (section !== undefined && item.runner !== "steps" && section.markdown.length > limits.card_section_chars)
+      problems.push({
+        line: section.line,
+        column: 1,
+        message: `${item.id}: its section has ${section.markdown.length} characters, and a card shows at most ${limits.card_section_chars}: shorten it, or put the rest in a file of the repository`,
+      });
     if (section !== undefined && item.runner === "steps") problems.push(...stepProblems(item.id, section));
   }
   return problems;

@@ -9,8 +9,10 @@ import { hostMatches, whyNear } from "./hosts.ts";
 import type { CallContext, CallTouch } from "./policy-call.ts";
 import { namesProtected, protectedFile } from "./protected-files.ts";
 import { harmlessTargets } from "./shell.ts";
-import { changesOperands, filesOf, removesTree } from "./shell-files.ts";
+import { changesOperands, changesUnnamed, filesOf, removesTree } from "./shell-files.ts";
+import { broughtFolders, mayBringProtected } from "./shell-folders.ts";
 import { pathWords } from "./shell-path-words.ts";
+import { programName } from "./shell-peeled.ts";
 import { inGitDirectory, insideWorkspace, workspaceRoot } from "./workspace-path.ts";
 
 const common = { id: z.string().regex(/^[a-z][a-z0-9-]{0,63}$/), effect: z.enum(["deny", "ask"]) };
@@ -159,9 +161,20 @@ function protectedWrite(touch: CallTouch, also: readonly string[], token: CallCo
   if (unnamed !== null) return `"${unnamed.path.slice(0, 80)}" is ${unnamed.what}, and no grant names it`;
   const open = touch.shell?.commands.find((command) => command.open && command.runs.some(changesOperands));
   if (open !== undefined) return `"${open.argv.join(" ").slice(0, 80)}" takes the files it changes from its input`;
+  const unnamedBy = touch.shell?.commands.find((command) => command.runs.some(makesNames));
+  if (unnamedBy !== undefined)
+    return `"${unnamedBy.argv.join(" ").slice(0, 80)}" writes files by names that it makes up`;
+  const brought = (touch.shell?.commands ?? [])
+    .flatMap(({ runs }) => runs.flatMap(broughtFolders))
+    .find((folder) => mayBringProtected(insideWorkspace(folder, touch.cwd) ?? "x/x/x"));
+  if (brought !== undefined) return `what is brought to "${brought.slice(0, 80)}" may be protected by its name there`;
   // After a change of directory it is not known which file a relative path is.
   const moved = touch.shell?.moves === true ? shellWrites(touch).find((path) => !path.startsWith("/")) : undefined;
   return moved === undefined ? null : `"${moved.slice(0, 80)}" is written after a change of directory`;
+}
+/** Of the parts they split a file into; not of a temporary file, nor of what git knows. */
+function makesNames(run: readonly string[]): boolean {
+  return !/^(?:git|mktemp)$/.test(programName(run[0] ?? "")) && changesUnnamed(run);
 }
 /** The first protected file that the call writes and that `named` does not name. */
 export function unnamedWrite(

@@ -175,5 +175,9 @@ function wordsIn(key: string): string {
 }
 
 function shellHosts(shell: ShellReading): string[] {
-  return shell.commands.flatMap((command) => command.runs.flatMap(hostsOf));
+  return shell.commands.flatMap(({ runs, assignments }) => {
+    const hosts = runs.flatMap(hostsOf);
+    // What is set for a proxy is where it goes.
+    return assignments.some((name) => /_proxy$/i.test(name)) && hosts.length > 0 ? [...hosts, ""] : hosts;
+  });
 }

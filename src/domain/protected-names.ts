@@ -24,7 +24,10 @@ export const folderNames: Kinds = [
   [agent, ".amazonq .augment .openhands .factory .crush .qodo .rovodev .kilocode .grok .amp .ai .goose .mcp .copilot"],
   [agent, ".llm .llms .devin .jules .rules .ruler .serena .codeium .tabnine .cody .sourcegraph .zencoder .void"],
   [agent, ".lingma .comate .codebuddy .warp .cline .forge .plandex .prompts .mentat .firebender .bolt .lovable .v0"],
-  [agent, ".windsurf* .clinerules* .aider* .roo*"],
+  [agent, ".windsurf* .clinerules* .aider* .roo* .claude-plugin .antigravity .qoder"],
+  [hook, ".cargo-husky .git_hooks git-hooks githooks"],
+  [build, ".changeset .vitepress .ctags.d"],
+  [deploy, ".ebextensions .platform"],
 ];
 
 export const fileNames: Kinds = [
@@ -45,7 +48,27 @@ export const fileNames: Kinds = [
   [ci, "azure-pipelines*.y*ml .azure-pipelines*.y*ml .gitlab-ci* .drone.* .travis.y*ml .woodpecker.y*ml"],
   [ci, "wercker.yml .build.yml bitbucket-pipelines*.yml bitrise.yml codemagic.y*ml .scrutinizer.yml renovate.json"],
   [ci, "dangerfile.* dangerfile .readthedocs.y*ml renovate.json5 .renovaterc .renovaterc.* dagger.json .semaphore.yml"],
-  ["who must approve a change", "codeowners"],
+  [ci, "action.y*ml pipeline.y*ml buildkite.y*ml .mergify.yml .release-it.*"],
+  [agent, ".kilocoderules .traerules"],
+  [hook, "rusty-hook.toml .rusty-hook.toml prek.toml"],
+  [
+    build,
+    "gems.rb gems.locked appraisals capfile cmakeuserpresets.json ctestcustom.c* conanfile.* vcpkg.json build.ninja",
+  ],
+  [build, "tox.toml .mypy.ini poetry.toml pdm.toml *-requirements.txt pavement.py .flaskenv environment.py"],
+  [
+    build,
+    "rebar.config.script .formatter.exs .iex.exs .credo.exs .jvmopts .scalafix.conf hie.yaml .ghci .ocamlinit dune",
+  ],
+  [
+    build,
+    "xmake.lua premake*.lua jakefile jakefile.* cakefile herebyfile.* maskfile.md bb.edn build.clj tupfile cross.toml",
+  ],
+  [build, "*.xcconfig project.pbxproj jest.global* .eleventy.* mkdocs.y*ml .clangd .clang-tidy .ycm_extra_conf.py"],
+  [build, "makefile,v gnumakefile,v s.makefile s.gnumakefile gnumakefile.* *.mk.sh"],
+  [deploy, "chart.yaml kustomization.y*ml helmfile.y*ml *.tfvars appspec.y*ml template.y*ml heroku.yml amplify.yml"],
+  [deploy, "crontab *.service docker-entrypoint.sh"],
+  ["who must approve a change", "codeowners owners owners_aliases .owners"],
   [editor, "*.code-workspace *.sublime-project .dir-locals.el .nvim.lua .project .classpath *.iml"],
   [
     build,
@@ -118,12 +141,15 @@ export const rootNames: Kinds = [
   [build, "tasks.py project.json global.json rector.php setup-tests.* test-setup.*"],
   [deploy, "serverless.* cdk.json railway.json"],
   ["a lock file", "*-lock.json *-lock.y*ml"],
+  [agent, "soul.md knowledge.md"],
+  [deploy, "app.json _config.yml"],
 ];
 
 /** Folders that say what they are only by the one they lie in. */
 export const innerFolders: ReadonlyMap<string, string> = new Map([["cypress/support", build]]);
 /** Files that do, with their folder. */
-export const innerFiles = /^jest\/[^/]*setup[^/]*\.[^/]*$/;
+export const innerFiles =
+  /^(?:jest\/[^/]*setup[^/]*\.[^/]*|tests?\/setup\.[^/]*|support\/env\.rb|hooks\/(?:pre|post|commit|prepare|update)[\w-]*|config\/config\.exs|project\/(?:build\.(?:scala|properties)|plugins\.sbt)|docs\/conf\.py)$/;
 
 /** Read by their case only; folded, every `mkdir build` would ask. */
 export const exactNames: readonly (readonly [what: string, names: readonly string[]])[] = [

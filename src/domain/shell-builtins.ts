@@ -13,6 +13,9 @@ const plainSetOptions: readonly string[] = ["errexit", "nounset", "pipefail", "x
 /** An array index is evaluated, and what it holds in `$(...)` runs: `test -v 'a[$(x)]'`. */
 const indexed = /[[$`]/;
 
+/** `%n`, behind any flags and widths, sets the variable that the next word names: `PATH` too. */
+const counts = /%[-+ #'\d.*hjlLqtzZ$]*n/;
+
 /** Null when the word changes nothing. */
 export function changesMeaning(name: string, words: readonly string[]): Peeled | null {
   const rest = words.slice(1);
@@ -28,7 +31,9 @@ export function changesMeaning(name: string, words: readonly string[]): Peeled |
       return isPlainSet(rest) ? {} : { dynamic: true };
     case "printf":
       // A word that the shell would read as an option may stand for `-v` in no other spelling.
-      return rest[0]?.startsWith("-v") === true ? { dynamic: true } : {};
+      return rest[0]?.startsWith("-v") === true || counts.test(rest[rest[0] === "--" ? 1 : 0] ?? "")
+        ? { dynamic: true }
+        : {};
     case "test":
     case "[":
       return rest.includes("-v") || rest.includes("-R") ? { dynamic: true } : {};

@@ -1,5 +1,5 @@
 /** Which files a command names: to change them, to read them, or as the directory to change to; and what removes a tree. [SH-44] [SH-45] */
-import { findsDeep } from "./shell-find.ts";
+import { findChanges, findsDeep, startsOf } from "./shell-find.ts";
 import { optionTable } from "./shell-option-table.ts";
 import { readOptions } from "./shell-options.ts";
 import { valuesOf } from "./shell-path-words.ts";
@@ -44,6 +44,9 @@ const outputs: Readonly<Record<string, RegExp>> = {
   shuf: /^(?:-o|--output)$/,
   tree: /^-o$/,
   ...{ zstd: packed, unzstd: packed, zstdcat: packed },
+  zip: /^(?:-O|--out|--output-file)$/,
+  time: /^(?:-o|--output)$/,
+  ...{ strace: /^(?:-o|--output)$/, ltrace: /^(?:-o|--output)$/ },
 };
 
 /** Whether the program changes the files its operands name, whichever they are. */
@@ -56,6 +59,9 @@ export function changesOperands(run: readonly string[]): boolean {
 export function changesUnnamed(run: readonly string[]): boolean {
   const name = programName(run[0] ?? "");
   if (/^(?:split|csplit|mktemp)$/.test(name)) return true;
+  // `#1` stands for what a part of the address is.
+  if (name === "curl")
+    return valuesOf(run).some(({ option, value }) => outputs.curl?.test(option) === true && /#\d/.test(value));
   if (name !== "git") return false;
   const at = run.findIndex((word) => /^(?:clean|stash|format-patch)$/.test(word));
   return at > 0 && !(run[at] === "stash" && /^(?:list|show|create|drop|clear)$/.test(run[at + 1] ?? ""));
@@ -71,14 +77,41 @@ export function filesOf(run: readonly string[]): NamedFiles {
   if (packers.test(name))
     return withOutputs(
       run,
-      operands(rest).flatMap((file) => [file, file.replace(/\.[^./]+$/, "")]),
+      operands(rest).flatMap((file) => unpacked(run, [...new Set([file, file.replace(/(?:\.[^./]+|[-_]g?z)$/i, "")])])),
     );
   if (writers.test(name)) return withOutputs(run, operands(rest));
   if (name === "git") return withOutputs(run, gitFiles(rest));
+  if (name === "find" || name === "gfind") return found(run);
+  if (name === "zip") return withOutputs(run, archives(rest));
   return withOutputs(run, []);
 }
 function both(files: readonly string[]): NamedFiles {
   return { named: files, written: files };
+}
+
+/** Beside the packed files, or in the folder of their own that an option names. */
+function unpacked(run: readonly string[], files: readonly string[]): readonly string[] {
+  const folders = valuesOf(run).flatMap(({ option, value }) => (/^--output-dir-/.test(option) ? [value] : []));
+  return [...files, ...folders.flatMap((folder) => files.map((file) => `${folder}/${baseOf(file)}`))];
+}
+
+/** Where `find` starts is changed when it removes, or runs what does not only read, and what it writes to. */
+function found(run: readonly string[]): NamedFiles {
+  const starts = startsOf(run);
+  const told = withOutputs(run, []);
+  if (!findChanges(run)) return { named: [...starts, ...told.named], written: told.written };
+  const names = run.filter((_, at) => /^-i?name$/.test(run[at - 1] ?? ""));
+  const below = starts.flatMap((start) => names.map((name) => `${start}/${name}`));
+  return both([...starts, ...below, ...told.written]);
+}
+
+/** The archive, by the name it gets. */
+function archives(rest: readonly string[]): readonly string[] {
+  const { values } = readOptions(optionTable.zip ?? {}, rest);
+  const [archive] = operands(rest.filter((_, at) => !values.some((one) => one.in === at && one.in !== one.at)));
+  return archive === undefined || archive === "-"
+    ? []
+    : [archive, ...(/\.[^./]*$/.test(archive) ? [] : [`${archive}.zip`])];
 }
 
 /** Words that are no option; after `--` all of them. */
@@ -149,11 +182,17 @@ function baseOf(path: string): string {
   return programName(path.replace(/\/+$/, ""));
 }
 
-/** `git mv`, `rm`, `checkout`, `restore`: the files they name change. */
+/** `git mv`, `rm`, `checkout`, `restore`: the files they name change; a name given to a new branch is none. */
 function gitFiles(rest: readonly string[]): readonly string[] {
-  const at = rest.findIndex((word) => !word.startsWith("-"));
-  const changes = /^(?:mv|rm|checkout|restore|init|clone|worktree|archive)$/.test(rest[at] ?? "");
-  return changes ? operands(rest.slice(at + 1)).filter((word) => !word.includes("://")) : [];
+  const at = rest.findIndex((word, index) => !word.startsWith("-") && !/^-[cC]$/.test(rest[index - 1] ?? ""));
+  const command = rest[at] ?? "";
+  const words = rest.slice(at + 1);
+  if (command === "mv") return copied("mv", words).written;
+  if (command === "bundle") return words[0] === "create" ? operands(words.slice(1)).slice(0, 1) : [];
+  if (!/^(?:rm|checkout|restore|init|clone|worktree|archive)$/.test(command)) return [];
+  const taken = words.flatMap((word, index) => (command === "checkout" && word === "-b" ? [index + 1] : []));
+  const files = operands(words.filter((_, index) => !taken.includes(index))).filter((word) => !word.includes("://"));
+  return command === "checkout" && /^(?:HEAD|@)$/.test(files[0] ?? "") ? files.slice(1) : files;
 }
 
 function withOutputs(run: readonly string[], files: readonly string[]): NamedFiles {

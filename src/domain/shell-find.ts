@@ -1,7 +1,7 @@
 /** `find`: what it runs on what it finds, and what it removes or writes by itself. [SH-6] [SH-44] */
 import { findFlags, findValued, optionTable } from "./shell-option-table.ts";
 import { readOptions } from "./shell-options.ts";
-import { notHarmless, type Peeled } from "./shell-peeled.ts";
+import { notHarmless, type Peeled, programName } from "./shell-peeled.ts";
 
 const running: readonly string[] = ["-exec", "-execdir", "-ok", "-okdir"];
 const fromTree = "what it adds to the words are the files it finds";
@@ -60,3 +60,20 @@ export function findsDeep(words: readonly string[]): boolean {
   const at = words.indexOf("-maxdepth");
   return at < 0 || !/^[01]$/.test(words[at + 1] ?? "");
 }
+
+/** Where it starts: the words before the first of its own language. */
+export function startsOf(run: readonly string[]): readonly string[] {
+  const rest = run.slice(1);
+  let at = 0;
+  while (/^-(?:[HLP]|O\d?|D)$/.test(rest[at] ?? "")) at += rest[at] === "-D" ? 2 : 1;
+  const end = rest.findIndex((word, index) => index >= at && /^[-(!),]/.test(word));
+  const starts = rest.slice(at, end < 0 ? undefined : end);
+  return starts.length === 0 ? ["."] : starts;
+}
+/** Whether it removes what it finds, or runs on it what does not only read. */
+export function findChanges(run: readonly string[]): boolean {
+  if (run.includes("-delete")) return true;
+  return (findWords("find", run).inner ?? []).some((inner) => !plainReader.test(programName(inner[0] ?? "")));
+}
+const plainReader =
+  /^(?:e|f)?grep$|^(?:cat|head|tail|wc|ls|file|stat|echo|printf|basename|dirname|md5sum|sha256sum|du|test|cmp|diff|nl|cut)$/;

@@ -1,5 +1,8 @@
 /** Which hosts the words of a command name, in the ways the programs that speak to one take them. [POL-61] */
 import { anyScheme, hostOf } from "./hosts.ts";
+import { optionTable } from "./shell-option-table.ts";
+import { readOptions } from "./shell-options.ts";
+import { valuesOf } from "./shell-path-words.ts";
 import { programName, withoutVersion } from "./shell-peeled.ts";
 
 /** Programs that speak to what their words name. */
@@ -43,7 +46,22 @@ export function hostsOf(run: readonly string[]): string[] {
     ...joined(name, word),
     ...remoteIn(name, word),
   ]);
-  return [...named, ...bareHosts(name, rest)];
+  return [...named, ...repositoryIn(name, rest), ...hiddenHosts(name, run), ...bareHosts(name, rest)];
+}
+
+/** By these another host is reached than the address says, or nobody can tell which. */
+const elsewhere = /^(?:--resolve|--connect-to|--execute|--config|-K)$/;
+function hiddenHosts(name: string, run: readonly string[]): string[] {
+  if (name !== "curl" && name !== "wget") return [];
+  const proxies = valuesOf(run).filter(({ option }) => name === "curl" && option === "-x");
+  const globbed = name === "curl" && run.some((word) => /^[^/]*:\/\/[^/]*[{}]/.test(word));
+  const hidden =
+    globbed ||
+    run.some((word) => elsewhere.test(word.split("=")[0] ?? "") || (name === "wget" && /^-(?!-)[a-zA-Z]*e/.test(word)));
+  return [
+    ...(hidden ? [""] : []),
+    ...proxies.flatMap(({ value }) => (anyScheme.test(value) ? [hostOf(value)] : hostsIn(value))),
+  ];
 }
 
 /** `https://x/y`, `--registry=https://x`, `git+ssh://x`, `dst=https://x`. */
@@ -76,14 +94,30 @@ function remoteIn(name: string, word: string): string[] {
   if (anyScheme.test(word) || !/^(?:git|scp|rsync|sftp|mosh)$/.test(name)) return [];
   const host = /^(?:[\w.+-]+@)?(\[[\da-f:.]+\]|[^\s/@:=]+):(?!\\)/i.exec(word)?.[1];
   if (host === undefined || word.startsWith("-")) return [];
-  // `git show HEAD:file` names no host.
+  // `git show HEAD:file` names no host; for the commands that reach one see below.
   if (name === "git" && !word.includes("@")) return [];
   return [hostOf(host)];
+}
+/** `git push host:path`: of what reaches another repository the first operand is one; `remote add` has a name before. */
+function repositoryIn(name: string, rest: readonly string[]): string[] {
+  if (name !== "git") return [];
+  const at = rest.findIndex((word) => /^(?:push|fetch|pull|clone|ls-remote|remote)$/.test(word));
+  if (at < 0) return [];
+  const operands = rest.slice(at + 1).filter((word) => !word.startsWith("-"));
+  const named = rest[at] === "remote" ? operands.slice(2, 3) : operands.slice(0, 1);
+  return named
+    .filter((word) => !anyScheme.test(word) && /^[^/:]+:(?!:)/.test(word))
+    .map((word) => hostOf(word.replace(/:.*$/s, "")));
 }
 
 function bareHosts(name: string, rest: readonly string[]): string[] {
   const rule = Object.hasOwn(bare, name) ? bare[name] : undefined;
   if (rule === undefined) return [];
+  const fetches = name === "curl" || name === "wget";
+  const { values, text } = readOptions(fetches ? (optionTable[name] ?? {}) : {}, rest);
+  const taken = new Set(values.filter((one) => one.in !== one.at).map((one) => one.in));
+  // Behind an option that is not known a word may be its value.
+  const known = new Set([...text, ...taken, rest.indexOf("--")]);
   const found: string[] = [];
   for (let at = 0; at < rest.length && found.length < rule.most; at++) {
     const word = rest[at] ?? "";
@@ -92,11 +126,15 @@ function bareHosts(name: string, rest: readonly string[]): string[] {
       continue;
     }
     // An address with a scheme is found already.
-    if (!anyScheme.test(word) && looksLikeHost(name, word)) found.push(hostOf(word.replace(/^@/, "")));
+    if (anyScheme.test(word) || taken.has(at)) continue;
+    if (looksLikeHost(name, word)) found.push(hostOf(word.replace(/^@/, "")));
+    else if (!/^-/.test(rest[at - 1] ?? "") || known.has(at - 1))
+      found.push(plainName.test(word) ? word.toLowerCase() : "");
   }
   return found;
 }
 /** Where an option that is not known takes a value, that value is no host unless it looks like one. */
+const plainName = /^[\w-]+$/;
 function looksLikeHost(name: string, word: string): boolean {
   if (name !== "curl" && name !== "wget") return word !== "" && !/^[{<"]/.test(word);
   const authority = /^[^/?#]*/.exec(word)?.[0] ?? "";

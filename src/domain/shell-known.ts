@@ -1,4 +1,5 @@
 /** Ordinary programs: what their words say is all they do, and which of them only read. [SH-56] [SH-57] */
+import { findChanges } from "./shell-find.ts";
 import { gitKeepsFiles } from "./shell-git.ts";
 import { optionTable } from "./shell-option-table.ts";
 import { type Harmless, readOptions } from "./shell-options.ts";
@@ -46,7 +47,7 @@ export function onlyReads(run: readonly string[]): boolean {
   const name = programName(run[0] ?? "");
   if (!readers.has(name) || !installed.test(run[0] ?? "")) return false;
   if (name === "git") return gitKeepsFiles(run.slice(1));
-  // What it writes and removes is told by `filesOf`.
-  if (name === "find") return true;
+  // What it writes is told by `filesOf`, as is where it starts to remove or to run something.
+  if (name === "find") return !findChanges(run);
   return readOptions(harmlessOf(name) ?? none, run.slice(1)).odd.length === 0;
 }

@@ -116,7 +116,11 @@ function bringingWords(name: string, words: readonly string[], rest: readonly st
       .filter((word) => !word.startsWith("-"))
       .slice(0, -1)
       .filter((word) => /^[^/]*:/.test(word));
-  if (name === "curl") return rest.filter((word) => /^-[a-zA-Z#]*[OJ]|^--remote-(?:n|h)/.test(word));
+  // `#1` in a file's name stands for what braces and brackets of the address are.
+  if (name === "curl")
+    return rest.filter(
+      (word) => /^-[a-zA-Z#]*[OJ]|^--remote-(?:n|h)/.test(word) || (!/:\/\//.test(word) && /#\d/.test(word)),
+    );
   if (name !== "wget") return [];
   const { values } = readOptions(harmlessOf(name) ?? {}, rest);
   const named =

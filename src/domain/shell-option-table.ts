@@ -87,7 +87,12 @@ export const optionTable: Readonly<Record<string, Harmless>> = {
   },
   shuf: { short: "ezrn:i:", long: "echo zero-terminated repeat head-count= input-range=" },
   file: { short: "bikLhNrs0", long: "brief mime mime-type mime-encoding keep-going dereference no-dereference" },
-  tree: { short: "adfilpsughDFrtCnvQNSAJXL:I:P:", long: "dirsfirst noreport prune charset= filelimit= gitignore" },
+  // `-L`, `-I` and `-P` take the next word and read on in their own: only alone are they plain.
+  tree: {
+    short: "adfilpsughDFrtCnvQNSAJX",
+    like: /^-[LIP]$/,
+    long: "dirsfirst noreport prune charset= filelimit= gitignore",
+  },
   yq: { short: "rejPMCNo:p:I:n", long: "raw-output exit-status prettyPrint no-colors null-input indent=" },
 };
 

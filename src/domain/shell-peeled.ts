@@ -69,6 +69,6 @@ function removalFrom(words: readonly string[], word: string, at: number): readon
 
 /** Names that no program reads to find code, a path or another program; any other name set changes what runs. */
 export function isPlainName(name: string): boolean {
-  if (/^(?:CI|NODE_ENV|FORCE_COLOR|NO_COLOR|TZ)$/.test(name)) return true;
+  if (/^(?:CI|NODE_ENV|FORCE_COLOR|NO_COLOR|TZ|LANG|LC_[A-Z]+)$/.test(name)) return true;
   return /^[a-z][a-z0-9_]*$/.test(name) && !/^npm_|^pnpm_|^yarn_|_proxy$|^histchars$|^auto_resume$/.test(name);
 }

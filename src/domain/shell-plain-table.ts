@@ -31,10 +31,10 @@ const owning: Harmless = {
   long: `changes silent quiet verbose dereference no-dereference from= no-preserve-root preserve-root reference=@
     recursive`,
 };
-/** Not `-S`: it chooses the ending of the file that is written. */
+/** Not `-S`: it chooses the ending of the file that is written; nor `-N` and `-r`: the names are not in the words. */
 const gzip: Harmless = {
-  short: "cdfhklLnNqrtv#",
-  long: `stdout to-stdout decompress uncompress force keep list no-name name quiet recursive test verbose fast best
+  short: "cdfhklLnqtv#",
+  long: `stdout to-stdout decompress uncompress force keep list no-name quiet test verbose fast best
     rsyncable synchronous`,
 };
 const bzip2: Harmless = {
@@ -47,8 +47,8 @@ const xz: Harmless = {
     memlimit= single-stream no-sparse robot`,
 };
 const zstd: Harmless = {
-  short: "zdfkqvcrtlCT?o@D@#",
-  long: `compress decompress force keep quiet verbose stdout recursive test list rm ultra fast?= long?= adapt
+  short: "zdfkqvctlCT?o@D@#",
+  long: `compress decompress force keep quiet verbose stdout test list rm ultra fast?= long?= adapt
     no-progress progress threads= check no-check sparse no-sparse rsyncable output-dir-flat=@ output-dir-mirror=@`,
 };
 const lz4: Harmless = {
@@ -184,8 +184,9 @@ export const plainTable: Readonly<Record<string, Harmless>> = {
     long: "backup?= compare directory group= mode= owner= preserve-timestamps strip target-directory=@ verbose",
   },
   csplit: {
-    short: "b:f@n:kszq",
-    long: "suffix-format= prefix=@ digits= keep-files quiet silent elide-empty-files suppress-matched",
+    // Not `-b`: it writes the rest of the name, a folder included.
+    short: "f@n:kszq",
+    long: "prefix=@ digits= keep-files quiet silent elide-empty-files suppress-matched",
   },
   mkdir: { short: "pvm:Z", long: "parents verbose mode=" },
   ...{ mkfifo: { short: "m:", long: "mode=" }, mknod: { short: "m:", long: "mode=" } },

@@ -27,10 +27,23 @@ const npmKnown = new Set(
 );
 const scriptsBeside =
   /^(?:exec|x|dlx|explore|config|c|set|pkg|eval|run-script|node|create|init|link|plugin|workspaces?)$/;
+/**
+ * Of the others, the subcommands that are known: any further word may be a program, which is run for want of a script
+ * of that name.
+ */
+const known: Readonly<Record<string, readonly string[]>> = {
+  yarn: wordsIn("run test install add remove up upgrade why list info audit outdated dedupe version"),
+  pnpm: wordsIn("run test t install i add remove rm un up update list ls why audit outdated dedupe prune rebuild rb"),
+  bun: wordsIn("run test install i add remove rm update outdated audit why"),
+  deno: wordsIn("test fmt lint check bench"),
+  go: wordsIn("build test vet fmt list mod version doc"),
+  cargo: wordsIn("build b check c test t bench clippy fmt doc d tree metadata clean update fetch"),
+  biome: wordsIn("check lint format ci"),
+};
+/** Names of scripts that are no program anywhere. */
+const scripts =
+  /^(?:build|test|lint|format|check|types?|typecheck|type-check|compile|clean|dev|start|docs|bench|coverage|e2e|unit|verify|prepare|config)$|^[\w-]+:[\w:.-]+$/;
 const builds = "(?:\\./)?(?:build|_build|out|cmake-build-[\\w-]+)/?";
-/** What `pnpm` runs for want of a script of that name. */
-const programs =
-  /^(?:env|(?:ba|da|z|k)?sh|node|npx|python[\d.]*|perl|ruby|php|deno|bun|tsx|ts-node|xargs|sudo|[gmn]?awk|make)$/;
 /** Words that run a command, or set what is run, where a subcommand stands. */
 const running: Readonly<Record<string, RegExp>> = {
   cmake: new RegExp(`^(?!(?:\\./?|${builds})$)`),
@@ -95,8 +108,8 @@ export function codeWords(name: string, rest: readonly string[]): readonly strin
   const operands = own.filter((word, at) => !word.startsWith("-") && !taken.has(at));
   const known = odd.length === 0 && !everywhere.includes(inner);
   for (const word of subcommands(inner, known ? operands.slice(0, 1) : operands)) values.add(word);
-  const script = operands[0] === "run" ? operands[1] : operands[0];
-  if (/^(?:yarn|pnpm|bun)$/.test(inner) && script !== undefined && programs.test(script)) values.add(script);
+  const script = operands[0] === "run" ? operands[1] : undefined;
+  if (/^(?:yarn|pnpm|bun)$/.test(inner) && script !== undefined && !scripts.test(script)) values.add(script);
   for (const word of words) {
     if (word.startsWith("@") && !scoped.includes(inner)) values.add(word);
     if (setters.includes(inner) && /^[^-].*=/s.test(word)) values.add(word);
@@ -110,8 +123,14 @@ export function codeWords(name: string, rest: readonly string[]): readonly strin
 }
 function subcommands(name: string, words: readonly string[]): readonly string[] {
   if (name === "npm") return words.filter((word, at) => (at === 0 ? !npmKnown.has(word) : scriptsBeside.test(word)));
+  const first = Object.hasOwn(known, name) ? known[name] : undefined;
+  if (first !== undefined && words[0] !== undefined && !first.includes(words[0]) && !isScript(name, words[0]))
+    return words.slice(0, 1).concat(words.slice(1).filter((word) => running[name]?.test(word) === true));
   const pattern = Object.hasOwn(running, name) ? running[name] : undefined;
   return pattern === undefined ? [] : words.filter((word) => pattern.test(word));
+}
+function isScript(name: string, word: string): boolean {
+  return /^(?:yarn|pnpm)$/.test(name) && scripts.test(word);
 }
 function harmlessOf(name: string): Harmless {
   for (const one of [name, withoutVersion(name)])
@@ -122,7 +141,7 @@ function harmlessOf(name: string): Harmless {
   return {};
 }
 /** `vitest@3`, `@scope/tool`: the name without its version. */
-function programOf(word: string): string {
+export function programOf(word: string): string {
   return word.replace(/(?!^)@.*$/, "");
 }
 

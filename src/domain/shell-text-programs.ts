@@ -1,14 +1,48 @@
 /** `sed` and `awk`: programs in a word. The plain ones are known; any other may run programs or write files. [SH-43] */
 import type { Peeled } from "./shell-peeled.ts";
 
+/** In brackets a delimiter is a letter like any other: brackets that hold one, or anything odd, are not read. */
+const bracket = String.raw`\[\^?[\w .,!"'<>()*+?=~&-]+\]`;
 /** An address or two, then one command without a file or a program of its own. */
-const address = String.raw`(?:\d+|\$|/(?:[^/\\\n]|\\[^\n])*/I?)`;
-const substitution = String.raw`s([/|#:@])(?:(?!\1)[^\\\n]|\\[^\n])*\1(?:(?!\1)[^\\\n]|\\[^\n])*\1[gpiI\d]*`;
+const address = String.raw`(?:\d+|\$|/(?:[^/\\\n[\]]|\\[^\n]|${bracket})*/I?)`;
+const substitution = String.raw`s([/|#:@])(?:(?!\1)[^\\\n[\]]|\\[^\n]|${bracket})*\1(?:(?!\1)[^\\\n]|\\[^\n])*\1[gpiI\d]*`;
 const plainSed = new RegExp(`^(?:${address}(?:,${address})?\\s*!?\\s*)?(?:[dpqDPhHgGxnN=]|${substitution})$`, "s");
 
 /** Options that bring no script and name no file. `-i` takes the rest of its word for the name of a copy. */
 const plainSedOption =
   /^(?:-[nErszu]+|-[nErszu]*i.*|--in-place(?:=.*)?|--quiet|--silent|--regexp-extended|--null-data|--separate|--posix|--sandbox)$/s;
+
+/** Lines by number, or a substitution in which no letter has a meaning: for these alone a wildcard speaks. */
+const coreScript = /^(?:\d+(?:,(?:\d+|\$))?p|s\/[\w .-]+\/[\w .-]*\/g?)$/;
+const coreOption = /^(?:-[nErs]*i?[nErs]*|--quiet|--silent|--regexp-extended|--separate|--in-place)$/;
+export function isCoreSed(rest: readonly string[]): boolean {
+  const { scripts, at } = scriptsIn(rest);
+  const options = rest.filter((word, index) => /^-./.test(word) && !at.has(index));
+  // A letter behind `i` would be the ending of a copy.
+  return (
+    scripts.length > 0 &&
+    scripts.every((script) => coreScript.test(script)) &&
+    options.every((word) => coreOption.test(word) && !/i./.test(word.replace(/^--.*/, "")))
+  );
+}
+/** The scripts that options bring, or else the first operand; and where the words of those options stand. */
+function scriptsIn(rest: readonly string[]): { readonly scripts: readonly string[]; readonly at: ReadonlySet<number> } {
+  const scripts: string[] = [];
+  const at = new Set<number>();
+  for (let index = 0; index < rest.length; index++) {
+    const word = rest[index] ?? "";
+    if (word !== "-e" && word !== "--expression") continue;
+    at.add(index).add(index + 1);
+    scripts.push(rest[++index] ?? "");
+  }
+  const first = rest.findIndex((word) => !word.startsWith("-"));
+  if (scripts.length > 0 || first < 0) return { scripts, at };
+  return { scripts: [rest[first] ?? ""], at: new Set([first]) };
+}
+/** Where the words stand that `sed` takes for scripts, and no path. */
+export function sedTexts(rest: readonly string[]): ReadonlySet<number> {
+  return scriptsIn(rest).at;
+}
 
 export function sedWords(rest: readonly string[]): Peeled {
   const scripts: string[] = [];

@@ -22,6 +22,8 @@ export interface ShellCommand {
   readonly runs: readonly (readonly string[])[];
   /** Names set before the command, or alone. */
   readonly assignments: readonly string[];
+  /** Those that stand before the command, with their values. */
+  readonly settings: readonly string[];
   /** Some word or redirect is only known at run time. */
   readonly dynamic: boolean;
   /** Why what it runs cannot be read from its words; null when it can. */
@@ -137,9 +139,11 @@ function takeCommand(node: Command, found: Gathered, where: Where): void {
     inner.dynamic ||
     !inner.assigned.every(isPlainName) ||
     words.some((word) => !(word.type === "Word" ? isStatic(word) : isStaticAssignment(word)));
-  const prefix = node.prefix.flatMap((part) => (part.type === "Assignment" ? [part.name] : []));
+  const set = node.prefix.flatMap((part) => (part.type === "Assignment" ? [part] : []));
+  const settings = set.map(assignmentText);
+  const assignments = [...set.map(({ name }) => name), ...inner.assigned];
   const { layers: runs, opaque, code, open } = inner;
-  found.commands.push({ argv, runs, assignments: [...prefix, ...inner.assigned], dynamic, opaque, code, open });
+  found.commands.push({ argv, runs, assignments, settings, dynamic, opaque, code, open });
   if (dynamic) found.dynamic = true;
   if (inner.moves) found.moves = true;
   for (const { text, dialect } of inner.scripts)

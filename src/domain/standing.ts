@@ -8,6 +8,7 @@ import { commandContains, globContains } from "./containment.ts";
 import { personOf } from "./deciding.ts";
 import { commandGranted, shellGranted } from "./grant.ts";
 import { joinTaint, type Taint, taints } from "./message.ts";
+import type { Grant } from "./plan-shape.ts";
 import type { Policy } from "./policy.ts";
 import { mayNameProtected } from "./protected-files.ts";
 import type { Amounts, StandingBounds } from "./standing-shape.ts";
@@ -118,7 +119,10 @@ function environmentInside({ standing, card }: Asked): string | null {
   const { setup, hosts, cache } = standing.bounds.environment;
   const asks = card.environment;
   if (asks === null) return null;
-  const command = asks.setup.find((argv) => !commandGranted(setup, argv));
+  const literal = setup.filter((words) => !words.includes("*"));
+  const command = asks.setup.find(
+    (argv) => !commandGranted(literal, argv) && !commandInside(argv, { ...none, commands: setup }),
+  );
   if (command !== undefined) return `set-up runs ${command.join(" ")}, which it does not allow`;
   const host = asks.hosts.find((name) => !hosts.includes(name));
   if (host !== undefined) return `set-up reaches ${host}, which it does not allow`;
@@ -135,7 +139,7 @@ function itemOutside(item: Item, allowed: StandingBounds): string | null {
   if (tool !== undefined) return no(`the tool ${tool} is outside`);
   const path = grants.paths.find((glob) => !pathInside(glob, allowed.paths));
   if (path !== undefined) return no(`the path ${path} is outside`);
-  const command = grants.commands.find((words) => !allowed.commands.some((outer) => commandContains(outer, words)));
+  const command = grants.commands.find((words) => !grantInside(words, allowed));
   if (command !== undefined) return no(`the command ${command} is outside`);
   const host = grants.hosts.find((name) => !allowed.hosts.includes(name));
   if (host !== undefined) return no(`the host ${host} is outside`);
@@ -148,6 +152,28 @@ function itemOutside(item: Item, allowed: StandingBounds): string | null {
   if (open !== undefined) return no(`${open} is not protected`);
   const unchecked = allowed.verify.find((check) => !item.verify.some((argv) => isCheck(argv, check)));
   return unchecked === undefined ? null : no(`the check ${unchecked} is missing`);
+}
+/** Whether the bounds grant whatever the plan's grant does: its own words must be such as their wildcards may stand for. */
+function grantInside(words: string, allowed: StandingBounds): boolean {
+  if (allowed.commands.includes(words)) return true;
+  if (!allowed.commands.some((outer) => commandContains(outer, words))) return false;
+  const sample = words
+    .trim()
+    .split(/\s+/)
+    .filter((word) => word !== "**");
+  const paths = [...allowed.paths, anyWord, `${anyWord}/**`];
+  return commandInside(
+    sample.map((word) => word.replaceAll("*", anyWord)),
+    { ...none, commands: allowed.commands, paths },
+  );
+}
+/** Stands for what a wildcard of the plan's own grant may be: that is judged when it is used. */
+const anyWord = "word";
+function commandInside(argv: readonly string[], allow: Grant): boolean {
+  const quoted = argv.map((word, at) =>
+    at === 0 && /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`,
+  );
+  return shellGranted(quoted.join(" "), allow);
 }
 function isCheck(argv: readonly string[], check: string): boolean {
   const words = check.split(/\s+/);

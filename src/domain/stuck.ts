@@ -80,15 +80,21 @@ export function nextRecovery(reason: StuckReason, done: readonly Recovery[]): Re
 /** A short good result says the same of many calls (`ok`): it counts together with its call. */
 const tellingChars = 80;
 
-/** One call that ended, as `judge` compares it: `call:output`. Numbers and hashes in the result do not count. */
+/** What these say when all is well is our own sentence, the same for every change: it says nothing by itself. */
+const changing: readonly string[] = ["file_write", "file_edit", "git_add", "git_commit"];
+/** What these bring stands in the workspace: pages of a table differ in their numbers. */
+const looking: readonly string[] = ["file_read", "list_directory", "search_files"];
+
+/** One call that ended, as `judge` compares it: `call:output`. Numbers and hashes count in what was read only. */
 export function digestOf(
   call: { tool: string; arguments: unknown },
   result: { text: string; is_error: boolean },
 ): string {
   const asked = hashOf([call.tool, call.arguments]).slice(0, 16);
-  const blurred = blur(result.text);
-  const alone = result.is_error || blurred.length >= tellingChars;
-  return `${asked}:${hashOf([blurred, result.is_error, alone ? null : asked]).slice(0, 16)}`;
+  const read = !result.is_error && looking.includes(call.tool);
+  const told = read ? result.text.toWellFormed() : blur(result.text);
+  const alone = result.is_error || (told.length >= tellingChars && !changing.includes(call.tool));
+  return `${asked}:${hashOf([told, result.is_error, alone ? null : asked]).slice(0, 16)}`;
 }
 /** The text without what differs from one time to the next: numbers, hashes, the width of gaps. */
 export function blur(text: string): string {

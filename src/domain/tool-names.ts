@@ -159,6 +159,21 @@ export interface ToolUseError {
 const maxErrors = 8;
 const maxRaw = 2_000;
 
+/** What follows `tool` in a sentence and is no name: `No such tool available: Bash`. */
+const noName =
+  /^(?:available|was|is|are|not|does|did|has|can|cannot|could|to|for|with|in|of|and|or|the|an?|named?|called|calls?|results?|errors?|input|use|found|failed|unknown|exists?)$/i;
+const name = "([A-Za-z][\\w.-]{0,99})";
+/** Where a name stands, the likeliest first: behind `tool`, behind the colon or quote that follows it, in quotes. */
+const namePlaces = [
+  new RegExp(`\\b(?:tool|named?|called)\\s*:?\\s*["'\`]?${name}`, "gi"),
+  new RegExp(`\\btool\\b[^"'\`\\n:]{0,40}[:"'\`]\\s*["'\`]?${name}`, "gi"),
+  new RegExp(`["'\`]${name}["'\`]`, "g"),
+];
+function toolIn(inner: string): string | null {
+  const words = namePlaces.flatMap((place) => [...inner.matchAll(place)].map(([, word = ""]) => word));
+  return words.find((word) => !noName.test(word)) ?? null;
+}
+
 export function toolUseErrors(text: string): readonly ToolUseError[] {
   const found: ToolUseError[] = [];
   const open = "<tool_use_error>";
@@ -166,7 +181,7 @@ export function toolUseErrors(text: string): readonly ToolUseError[] {
   for (let from = text.indexOf(open); from >= 0 && found.length < maxErrors; from = text.indexOf(open, from + 1)) {
     const end = text.indexOf(close, from);
     const inner = text.slice(from + open.length, end < 0 ? from + maxRaw : Math.min(end, from + maxRaw)).trim();
-    const tool = /(?:tool|named?|called)\s*:?\s*["'`]?([A-Za-z][\w.-]{0,99})["'`]?/i.exec(inner)?.[1] ?? null;
+    const tool = toolIn(inner);
     found.push({ tool, message: inner.toWellFormed(), raw: `${open}${inner}${end < 0 ? "" : close}`.toWellFormed() });
   }
   return found;

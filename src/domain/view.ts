@@ -213,6 +213,8 @@ export const gateNote = z.strictObject({ gate: z.string(), trigger: z.string(), 
 export type GateNoteView = z.infer<typeof gateNote>;
 export const taskView = taskSummary.extend({
   description: z.string(),
+  /** What whoever asked gave it to spend; null when they stated none. Answers of before it was shown have none. */
+  budget: budget.nullable().exactOptional(),
   base_commit: z.string().nullable(),
   /** Commit the published branch points to. */
   commit: z.string().nullable(),

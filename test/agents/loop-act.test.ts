@@ -290,5 +290,6 @@ describe("tools by another name", () => {
     await told.toTheEnd();
     expect(told.results()[0]).toMatchObject({ is_error: true });
     expect(told.row.state.tool_errors).toBe(1);
+    expect(w.row.turns[2]).toMatchObject({ text: expect.stringContaining("Use shell_execute") });
   });
 });

@@ -224,6 +224,18 @@ describe("recalling it", () => {
   });
 });
 
+describe("asked for another task's memories only", () => {
+  it("[MEM-25] what the task itself has left is left out, before others are counted", async () => {
+    const [run, id] = await aTask();
+    for (let at = 0; at < 5; at++) learned(run, id, `same words of its own ${at}`);
+    const other = must(await run.ask(run.ada, { plan }));
+    learned(run, other, "same");
+    const found = run.scope.commit((tx) => recall(tx, { task_id: id, others_only: true }, "same words own", 2));
+    expect(found).toMatchObject([{ task_id: other }]);
+    expect(asks(run, id, "same words own", 2).map(({ task_id }) => task_id)).toEqual([id, id]);
+  });
+});
+
 describe("having it forgotten", () => {
   it("[MEM-12] wipes title and text, in the index too; it is on record, is never recalled, and stays forgotten", async () => {
     const [run, id] = await aTask();

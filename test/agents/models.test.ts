@@ -163,6 +163,16 @@ describe.each(wires)("%s", (model) => {
     expect(Date.now() - began).toBeLessThan(2_000);
   });
 
+  it("[MODEL-37] takes the keys out of an answer that repeats them", async () => {
+    const key = Object.values(keys).join(" ");
+    scripted({ words: `You sent ${key}.`, calls: [{ tool: "file_read", arguments: { path: `notes/${key}` } }] });
+    const repeats = await modelsOf(model).call(asking());
+    for (const one of Object.values(keys)) expect(JSON.stringify(repeats)).not.toContain(one);
+    expect(repeats.text).toBe("You sent [key] [key] [key] [key].");
+    expect(repeats.calls.map((call) => JSON.parse(call.arguments))).toEqual([
+      { path: "notes/[key] [key] [key] [key]" },
+    ]);
+  });
   it("[MODEL-9] keeps its key out of what is said of it", async () => {
     const echoed = Object.values(keys).map((key) => `Incorrect API key provided: ${key}.`);
     scripted({ fails: "status", status: 401, message: echoed.join(" ") });

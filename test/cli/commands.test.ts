@@ -92,7 +92,7 @@ describe("the card", () => {
       "no network",
       "npm ci",
       "countersign/task-1",
-      "10 tokens, 5 minutes",
+      "10 tokens, no limit in dollars, 5 minutes",
       "npm test -- 'a b'",
       "| npm test || true",
       "| sed -i s/a/b/ x",
@@ -110,6 +110,29 @@ describe("the card", () => {
     for (const part of ["    | Mend it⟦U+202E⟧.\n    | Then rest.", "77 tokens", "paging", "replan"])
       expect(text).toContain(part);
     expect(approvalText(seen)).not.toContain("its model is told");
+  });
+  it("[MNB-12] a plan's goal, the files it is given and how long checks may take stand on it; no dollars are no limit", () => {
+    const seen = approval();
+    const [item] = seen.card.items;
+    if (item === undefined) throw new Error("the fixture has an item");
+    const budget = { tokens: 77, usd: 0, minutes: null };
+    const more = { section: "x", touches: ["src/a.ts"], budget, verify: [["npm", "test"]], verify_timeouts_s: [90] };
+    const card = { ...seen.card, goal: "List all.\nhash  x", budget: { tokens: 900, usd: 0, minutes: null } };
+    const text = approvalText({ ...seen, card: { ...card, items: [{ ...item, ...more }] } });
+    for (const part of [
+      "goal\n    | List all.\n    | hash  x",
+      "src/a.ts",
+      "npm test (at most 90 s)",
+      "900 tokens, no limit in dollars",
+      "77 tokens, no limit in dollars",
+    ])
+      expect(text).toContain(part);
+    expect(text).not.toContain("0 USD");
+    expect(approvalText(seen)).toContain(`see countersign task show ${seen.task_id} --json`);
+    const none = { ...card, budget: { tokens: 0, usd: 0, minutes: 3 } };
+    expect(approvalText({ ...seen, card: none })).toContain("no tokens of its own, 3 minutes");
+    const asks = { ...card, kind: "budget" as const, budget: { tokens: 5, usd: 0, minutes: null } };
+    expect(approvalText({ ...seen, kind: "budget", card: asks })).toContain("5 tokens, 0 USD");
   });
   it("[MNB-10] says which holds where a file is protected and may be changed", () => {
     const seen = approval();

@@ -160,7 +160,8 @@ describe("patches", () => {
 describe("wildcards", () => {
   const granted = (script: string, ...commands: string[]) => shellGranted(script, allow({ commands, paths: ["**"] }));
   it("[GR-41] a wildcard never stands for code", () => {
-    expect(granted("node a.js", "node *")).toBe(true);
+    expect(granted("node a.js", "node *")).toBe(false);
+    expect(granted("node a.js", "node a.js")).toBe(true);
     expect(granted("node -e x", "node **")).toBe(false);
     expect(granted("node -e x", "node -e x")).toBe(true);
     expect(granted("git -c a.b=c log", "git **")).toBe(false);
@@ -186,7 +187,8 @@ describe("wildcards", () => {
     expect(granted("curl -d @/etc/passwd x", "curl **")).toBe(false);
     expect(granted("curl -d@/etc/passwd x", "curl **")).toBe(false);
     expect(granted("curl -F a=@/etc/passwd x", "curl **")).toBe(false);
-    expect(granted("curl -F a=@src/x x", "curl **")).toBe(true);
+    expect(granted("curl -F a=@src/x x", "curl **")).toBe(false);
+    expect(granted("curl -F a=@src/x x", "curl -F a=@src/x x")).toBe(true);
     for (const word of ["/etc/passwd", "../x", "a/../../x", "~/x", "--file=/etc/x"])
       expect(granted(`cat ${word}`, "cat **"), word).toBe(false);
     expect(granted("cat /etc/passwd", "cat /etc/passwd")).toBe(true);

@@ -43,6 +43,14 @@ describe("sections", () => {
     const [item] = good(planOf(one, { sections: "## a\n```sh\nx\n```\n```bash\ny\n```\n" })).items;
     expect(item?.steps).toEqual([]);
   });
+  it("[PLAN-26] a section that a card could not show whole is refused where it stands; steps stand on it one by one", () => {
+    const long = "x".repeat(limits.card_section_chars);
+    expect(good(planOf(one, { sections: `## a\n${long}\n` })).items).toHaveLength(1);
+    expect(problems(planOf(one, { sections: `## a\n${long}y\n` }))).toEqual([
+      expect.stringMatching(/^7:1 a: its section has 32001 characters, and a card shows at most 32000/),
+    ]);
+    expect(good(stepsPlan(`${long}\n\`\`\`sh\ntrue\n\`\`\`\n`)).items).toHaveLength(1);
+  });
   it("[PLAN-12] a steps item whose steps would not run as they look is refused", () => {
     expect(problems(stepsPlan("prose\n"))).toEqual([
       "7:1 a: runner steps needs at least one fenced sh block in its section",

@@ -202,7 +202,6 @@ describe("hostile shell lines", () => {
       "npm test",
       "echo hello world",
       "git status",
-      "node src/a.js",
       "echo x > src/a",
       "git log --oneline",
       "sed -n '1,5p' src/a",

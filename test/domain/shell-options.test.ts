@@ -116,11 +116,10 @@ const runsUnlisted: readonly (readonly [grant: string, script: string])[] = [
   ["shuf **", "shuf -o src/x a"],
 ];
 const spelled: readonly (readonly [grant: string, script: string])[] = [
-  ["git grep -lOsh **", "git grep -lOsh . data.txt"],
-  ["sort --com=sh **", "sort --com=sh big"],
   ["make -C tools *", "make -C tools all"],
   ["npm test -w evil", "npm test -w evil"],
-  ["prove -e sh *", "prove -e sh src/mk"],
+  ["sort --com=sh big", "sort --com=sh big"],
+  ["prove -e sh src/mk", "prove -e sh src/mk"],
   ["go test -exec=src/x **", "go test -exec=src/x ./..."],
 ];
 const stillRuns: readonly (readonly [grant: string, script: string])[] = [
@@ -131,7 +130,6 @@ const stillRuns: readonly (readonly [grant: string, script: string])[] = [
   ["git diff **", "git diff --name-only -U3 main...HEAD"],
   ["git commit **", "git commit -qam 'two words'"],
   ["sort **", "sort -t, -k2,2nr -u a"],
-  ["split **", "split -l 5 -d a"],
   ["npm test **", "npm test -- src/a.test.ts --coverage"],
   ["npm test **", "npm test --silent src/a.test.ts"],
   ["npm ci **", "npm ci --ignore-scripts --no-audit"],
@@ -147,10 +145,7 @@ const stillRuns: readonly (readonly [grant: string, script: string])[] = [
   ["npx vitest **", "npx vitest run --reporter=dot src/a.test.ts"],
   ["jest **", "jest --runInBand -t name"],
   ["cargo test **", "cargo test --release -p core -- --nocapture"],
-  ["gcc **", "gcc -O2 -Wall -Iinclude -std=c11 -c src/a.c -o src/a.o"],
-  ["tar **", "tar -czvf x.tgz --exclude=lib src"],
   ["find **", "find src -type f -name '-x' -newermt 2020-01-01 -print0"],
-  ["rename **", "rename s/a/b/ src/x"],
 ];
 describe("a wildcard of a grant", () => {
   it.each(runsUnlisted)("[SH-55] %s never stands for an option of %s that may run code", (grant, script) => {
@@ -219,7 +214,8 @@ describe("a program nobody listed", () => {
     for (const command of ["rename s/a/b/ src/x", "nonesuch --opt a"]) {
       const notPlain = defaultArgumentRules.filter(({ check }) => check === "shell_not_plain");
       expect(notPlain.map((one) => brokenBy(one, touch(command), { token: null }))).not.toContain(null);
-      expect(granted(command, `${command.split(" ")[0]} **`), command).toBe(true);
+      expect(granted(command, command), command).toBe(true);
+      expect(granted(command, `${command.split(" ")[0]} **`), command).toBe(false);
     }
   });
   it("[SH-58] a copy that sed or perl keeps is written too", () => {

@@ -235,7 +235,7 @@ describe("files", () => {
     expect(written("sort", "--output=x", "a")).toEqual(["x"]);
     expect(written("sed", "-i", "p", "x")).toEqual(["x"]);
     expect(written("sed", "-n", "p", "x")).toEqual([]);
-    expect(written("git", "mv", "a", "b")).toEqual(["a", "b"]);
+    expect(written("git", "mv", "a", "b")).toEqual(["b", "b/a", "a"]);
     expect(written("find", ".", "-fprint", "x")).toEqual(["x"]);
     expect(written("ls", "x")).toEqual([]);
   });

@@ -66,6 +66,15 @@ describe("names of tools learned elsewhere", () => {
       },
     ]);
     expect(toolUseErrors("<tool_use_error>cut")).toMatchObject([{ tool: null, message: "cut" }]);
+    for (const words of [
+      "Error: No such tool available: Bash",
+      "No such tool available: `Bash`",
+      "Tool Bash failed: no such file",
+      "There is no tool named 'Bash'",
+      "`Bash` is not a tool",
+    ])
+      expect([words, toolUseErrors(`<tool_use_error>${words}`)[0]?.tool]).toEqual([words, "Bash"]);
+    expect(toolUseErrors("<tool_use_error>The tool was not found")).toMatchObject([{ tool: null }]);
     expect(toolUseErrors("<tool_use_error>x</tool_use_error>".repeat(100))).toHaveLength(8);
     expect(toolUseErrors(`<tool_use_error>${"y".repeat(100_000)}`)[0]?.message.length).toBeLessThanOrEqual(2_000);
   });

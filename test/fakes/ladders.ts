@@ -23,11 +23,18 @@ export async function fails(run: Run, id: string, how: Partial<ExecutionResult> 
   await run.deliver(run.result(id, held ?? (await run.begun()), { failed: true, content: "it broke", ...how }));
 }
 /** From its result to its merge. */
-export async function merges(run: Run, id: string, held: Held, commit: string, path = "src/b/x.txt"): Promise<void> {
+export async function merges(
+  run: Run,
+  id: string,
+  held: Held,
+  commit: string,
+  path = "src/b/x.txt",
+  insights: NonNullable<ExecutionResult["insights"]> = [],
+): Promise<void> {
   const { attempt_id } = held.ref;
   const file = { path, change: "modified", old_mode: "100644", mode: "100644" } as const;
   const patch = { key: `${attempt_id}.patch`, bytes: 1, tree: "7".repeat(40), files: [file] };
-  await run.deliver(run.result(id, held, { patch }));
+  await run.deliver(run.result(id, held, { patch, insights }));
   const order = run
     .sent("verification_request")
     .map(({ payload }) => verificationOrder.parse(payload))

@@ -5,6 +5,7 @@
 
 import type { AttemptRef, Authorization, Bus, Entry, OpenCall, ToolCall } from "../../src/agents/bus.ts";
 import type {
+  Asker,
   MayThink,
   MayUse,
   MindBus,
@@ -78,8 +79,11 @@ export class TameMinds implements MindBus {
     this.used.push(use);
     return this.using(use);
   }
-  async recall(_: unknown, query: string, limit: number): Promise<readonly Remembered[]> {
-    return this.memories(query).slice(0, limit);
+  async recall(asker: Asker, query: string, limit: number): Promise<readonly Remembered[]> {
+    const own = (task_id: string | null) => asker.others_only === true && task_id === asker.task_id;
+    return this.memories(query)
+      .filter(({ task_id }) => !own(task_id))
+      .slice(0, limit);
   }
   past: readonly PastTask[] = [];
   async history(): Promise<readonly PastTask[]> {

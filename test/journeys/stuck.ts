@@ -22,6 +22,8 @@ export interface LoopItem {
   readonly on_stuck?: "consult_planner" | "replan" | "escalate";
 }
 /** `name` stands in what every mind is told of the task, so that a script knows whose turn it is. */
+/** Word for word: no wildcard speaks for the words of a script. */
+const marks = ["one", "two", "three"].flatMap((word) => [0, 3].map((seconds) => `sh mark.sh ${word} ${seconds}`));
 export function loopPlan(name: string, items: readonly LoopItem[], tokens = 400_000): string {
   const front = {
     title: `Change ${name}`,
@@ -33,7 +35,7 @@ export function loopPlan(name: string, items: readonly LoopItem[], tokens = 400_
       runner: "loop",
       depends_on: item.depends_on ?? [],
       touches: { paths: [`src/${item.id}.txt`], services: [] },
-      allow: { tools: ["file_write", "file_edit", "shell_execute"], paths: ["src/**"], commands: ["sh mark.sh **"] },
+      allow: { tools: ["file_write", "file_edit", "shell_execute"], paths: ["src/**"], commands: marks },
       verify: item.verify === undefined ? "none" : item.verify.map((run) => ({ run, timeout_s: 60 })),
       max_attempts: item.max_attempts ?? 1,
       on_stuck: item.on_stuck ?? "consult_planner",

@@ -2,6 +2,7 @@
 import type { Plant } from "./plants.ts";
 
 const place = { test: "test/domain/grant-place.test.ts" };
+const core = { test: "test/domain/grant-core.test.ts" };
 const paths = { test: "test/domain/gate-paths.test.ts" };
 
 export const grantPlants: readonly Plant[] = [
@@ -84,5 +85,61 @@ export const grantPlants: readonly Plant[] = [
     replace: 'else if (command === "")',
     why: "an approval in advance lets any program run behind sudo",
     subset: { test: "test/domain/standing-hostile.test.ts" },
+  },
+  {
+    id: "wildcard-beyond-the-core",
+    file: "src/domain/grant-wild.ts",
+    find: "if (!isCore(run) || changesUnnamed(run)",
+    replace: "if (changesUnnamed(run)",
+    why: "a wildcard speaks for programs that nobody looked through",
+    subset: core,
+  },
+  {
+    id: "wildcard-writes-anywhere",
+    file: "src/domain/grant-wild.ts",
+    find: "if (!landings(written).every(may)) return false;",
+    replace: "if (!landings(written).every((path) => may(path) || !isGuarded(path, allow, cwd))) return false;",
+    why: "a copy writes the script that is granted beside it",
+    subset: core,
+  },
+  {
+    id: "any-script-of-sed",
+    file: "src/domain/shell-text-programs.ts",
+    find: "scripts.every((script) => coreScript.test(script)) &&",
+    replace: "scripts.some((script) => script.length > 0) &&",
+    why: "a script of sed that was read wrongly runs a program",
+    subset: core,
+  },
+  {
+    id: "runner-of-any-name",
+    file: "src/domain/shell-runner-code.ts",
+    find: "script !== undefined && !scripts.test(script)) values",
+    replace: 'script === "sh") values',
+    why: "a runner runs a program for want of a script",
+    subset: core,
+  },
+  {
+    id: "bounds-by-words-alone",
+    file: "src/domain/standing.ts",
+    find: "if (!allowed.commands.some((outer) => commandContains(outer, words))) return false;",
+    replace: "if (allowed.commands.some((outer) => commandContains(outer, words))) return true;",
+    why: "a plan spells what no wildcard of an approval in advance may stand for",
+    subset: core,
+  },
+  {
+    id: "printf-counts",
+    file: "src/domain/shell-builtins.ts",
+    find: "hjlLqtzZ$]*n/",
+    replace: "hjlLqtzZ$]*nn/",
+    why: "printf sets the path in which programs are looked for",
+    subset: { test: "test/domain/policy-hidden.test.ts" },
+  },
+  {
+    id: "find-starts-unseen",
+    file: "src/domain/shell-files.ts",
+    find: "  return both([...starts, ...below, ...told.written]);",
+    replace: "  return told;",
+    why: "find removes what git is configured by",
+    subset: { test: "test/domain/policy-hidden.test.ts" },
   },
 ];

@@ -83,7 +83,7 @@ export const loopPlants: readonly Plant[] = [
   {
     id: "ok-is-a-pattern",
     file: "src/domain/stuck.ts",
-    find: "const alone = result.is_error || blurred.length >= tellingChars;",
+    find: "const alone = result.is_error || (told.length >= tellingChars && !changing.includes(call.tool));",
     replace: "const alone = true;",
     why: "four commands in a row that say nothing are taken for a loop",
     subset: stuck,

@@ -159,7 +159,7 @@ export const mindPlants: readonly Plant[] = [
     find: "section: shownSection(section)",
     replace: "section",
     why: "a card has no bound",
-    subset: { test: "test/agents/charges.test.ts" },
+    subset: { test: "test/agents/told.test.ts" },
   },
   {
     id: "old-cards-hash-anew",

@@ -92,8 +92,8 @@ export const modelPlants: readonly Plant[] = [
   {
     id: "model-key-told",
     file: "src/adapters/model-failures.ts",
-    find: 'text = text.replaceAll(key, "[key]");',
-    replace: 'text = text.replace(key, "[key]");',
+    find: 'text.replaceAll(key, "[key]")',
+    replace: 'text.replace(key, "[key]")',
     why: "a key said twice is told once",
     subset: words,
   },

@@ -76,8 +76,8 @@ export const shellPlants: readonly Plant[] = [
   {
     id: "wildcard-for-the-inner-program",
     file: "src/domain/grant.ts",
-    find: 'literal.has(run[0] ?? "") || commandGranted(allow.commands, run)',
-    replace: "literal.size > 0 || commandGranted(allow.commands, run)",
+    find: "      inner.every((run, at) => {",
+    replace: "      inner.slice(inner.length).every((run, at) => {",
     why: "a grant of a wrapper runs anything behind it",
     subset: grant,
   },

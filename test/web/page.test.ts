@@ -144,6 +144,23 @@ describe.skipIf(!chromiumIsHere)("the page", () => {
         expect(text).toContain(part);
       expect(text).toContain("Of those it may changepackage.json");
     });
+    it("[WEB-88] the goal of the card, files that are given and times of checks stand there; no dollars are no limit", async () => {
+      const api = exampleApi();
+      const [item] = cardOf("card-1").card.items;
+      if (item === undefined) throw new Error("the example has an item");
+      const budget = { tokens: 77_000, usd: 0, minutes: null };
+      const checks = { verify: [["npm", "test"]], verify_timeouts_s: [90] };
+      const thinks = { ...item, ...checks, budget, runner: "loop", steps: [], section: "x", touches: ["src/given.ts"] };
+      const goal = "A goal of the card's own";
+      api.approvals = [cardOf("card-1", undefined, { goal, budget, items: [thinks] })];
+      const { page } = await open(api, "/review/card-1");
+      const first = page.getByRole("region", { name: "What approving grants" }).locator(".item").first();
+      const text = (await first.textContent()) ?? "";
+      for (const part of ["src/given.ts", "npm test (at most 90 s)", "no limit in dollars"])
+        expect(text).toContain(part);
+      expect(await page.locator(".goal").textContent()).toBe(goal);
+      expect(await page.locator(".facts").first().textContent()).toContain("Budget77,000 tokens, no limit in dollars");
+    });
     it("[WEB-10] a tool call shows its tool, each argument and the facts, and marks text from outside", async () => {
       const { page } = await open(exampleApi(), "/review/card-2");
       const call = page.getByRole("region", { name: "The call" });

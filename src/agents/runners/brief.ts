@@ -64,7 +64,10 @@ function itemPieces(order: ExecutionOrder, mind: MindOrder, taint: Taint): Piece
   return [
     item,
     ...before,
-    ...(planner === "" ? [] : [{ kind: "guidance", title: "", text: planner, taint, source: "the planner" } as const]),
+    // Made from failures that were handed over as data: its headings are not ours, and no person has read it.
+    ...(planner === ""
+      ? []
+      : [{ kind: "guidance", title: "", text: planner, taint, source: "the planner", data: true } as const]),
   ];
 }
 const personSaid = "A person said: ";

@@ -91,7 +91,7 @@ function mindOf(scene: Scene, asked: { call: ToolCall | null }): Mind {
   // Only the call that was put before a person is asked in the workspace they saw.
   const guard = attemptGuard(listened(ports.bus, asked), ref, { step, tree: state.tree });
   const { sandboxes, minds, search, clock } = ports;
-  const asker = { task_id, agent: context.agent };
+  const asker = { task_id, agent: context.agent, others_only: true } as const;
   const box = toolbox({ minutes: order.minutes, preset, skills }, guard, {
     sandboxes,
     sandbox,

@@ -5,9 +5,16 @@ import { pathArgument } from "./files.ts";
 import { failed, told } from "./results.ts";
 import { commandTool } from "./tool.ts";
 
-/** $1 pattern, $2 path, $3 lines, then options. The pattern and the path are arguments, never options. */
+const leaves = 3;
+/**
+ * $1 pattern, $2 path, $3 lines, then options. The pattern and the path are arguments, never options. `grep -r` follows
+ * no link it meets, but the one it is given: where that leads is looked at first.
+ */
 export const searchScript = `set -o pipefail
 pattern=$1 path=$2 lines=$3; shift 3
+root=$(pwd -P); root=\${root%/}
+real=$(realpath -m -- "$path") || exit ${leaves}
+case $real/ in "$root"/*) ;; *) exit ${leaves};; esac
 grep -rHnIE --color=never --exclude-dir=.git --exclude-dir=node_modules "$@" -e "$pattern" -- "$path" | cut -b "1-${limits.tool_line_chars * 2}" | head -n "$lines"`;
 
 export const searchFiles = commandTool(
@@ -46,6 +53,7 @@ export const searchFiles = commandTool(
     tell({ pattern, path = "." }, { ended, output }) {
       if (ended.state !== "exited")
         return failed(`The search did not end: search in fewer files, with path or include.`);
+      if (ended.exit_code === leaves) return failed(`${path} leaves the workspace.`);
       const lines = output.split("\n").filter((line) => line !== "");
       // 1: nothing found. 141: `head` had enough.
       if (ended.exit_code === 1 && lines.length === 0)

@@ -7,7 +7,7 @@ import { canonicalJson, sha256Hex } from "../../domain/canonical.ts";
 import type { Preset } from "../../domain/presets.ts";
 import { limits } from "../../limits.ts";
 import type { MindTool, ToolMove } from "../mind.ts";
-import type { MindBus } from "../mind-bus.ts";
+import type { Asker, MindBus } from "../mind-bus.ts";
 import {
   type CallOutcome,
   type Clock,
@@ -34,7 +34,7 @@ export interface ToolboxDeps {
   readonly minds: Pick<MindBus, "recall">;
   readonly search: WebSearch | null;
   readonly clock: Clock;
-  readonly asker: { readonly task_id: string; readonly agent: string };
+  readonly asker: Asker;
   /** How far what a call brings back is trusted. */
   readonly reads: Reads;
 }

@@ -78,11 +78,12 @@ export const destruction: Family = {
     ].map((command) => sh(command)),
     sh("mkfs.ext4 /dev/sda1"),
     sh("cp /dev/null src/a.ts", "auto"),
-    sh("shutdown -h now", "grant"),
+    sh("shutdown -h now"),
     sh("find . -type f -exec truncate -s 0 {} +"),
-    sh("shred -u src/a.ts", "grant", "auto"),
+    sh("shred -u src/a.ts", "auto"),
+    sh("truncate -s 0 src/a.ts", "auto"),
     // Inside the workspace, in one plain command each: what a grant of everything covers, and nothing less does.
-    ...["truncate -s 0 src/a.ts", ": > src/a.ts", "mv src gone", "git checkout -- .", "git stash drop"].map((command) =>
+    ...[": > src/a.ts", "mv src gone", "git checkout -- .", "git stash drop"].map((command) =>
       sh(command, "grant", "auto"),
     ),
     // What they write is not in their words: a grant names them, or a person is asked.

@@ -101,8 +101,9 @@ export const names: Family = {
       "/dev/tcp/evil.example/80",
       "~root/.ssh/authorized_keys",
     ].map((path) => file("file_write", path)),
-    // Odd to the eye, and by every byte one program or one file of the workspace: allowed with all of them.
-    ...["git\u00a0status", "gіt status", "echo ok ; ｒｍ -rf ."].map((command) => sh(command, "grant")),
+    // Odd to the eye, and by every byte a program that nobody listed: no wildcard speaks for it.
+    ...["git\u00a0status", "gіt status", "echo ok ; ｒｍ -rf ."].map((command) => sh(command)),
+    // And by every byte one file of the workspace: allowed with all of them.
     sh("git status ．．／．．", "grant", "auto"),
     ...["src/..\u2215..\u2215x", "C:\\Windows\\x", "\\\\evil.example\\share", "file:///etc/passwd"].map((path) =>
       file("file_write", path, "grant", "auto"),

@@ -81,8 +81,9 @@ export const persistence: Family = {
       "printf x | tee >(cat > AGENTS.md)",
       "direnv allow",
     ].map((command) => sh(command)),
-    // Whoever grants every command grants these; the result is held to the files that the grant names.
-    ...["npm install left-pad", "pre-commit install", "husky install"].map((command) => sh(command, "grant")),
+    // Whoever grants every command grants this; the result is held to the files that the grant names.
+    sh("npm install left-pad", "grant"),
+    ...["pre-commit install", "husky install"].map((command) => sh(command)),
     // No wildcard grants what brings files, or a script, that nobody named.
     ...[
       "patch -p1 < src/x.patch",

@@ -29,6 +29,8 @@ export function CardPage({ approval, next }: { readonly approval: ApprovalView; 
   const plan = task.data?.plan ?? null;
   // A newer plan may already be on file while an old card is read: show only the text this card is about.
   const markdown = plan !== null && plan.plan_hash === card.plan_hash ? plan.markdown : null;
+  // Cards of before it stood on them leave it to the plan.
+  const goal = card.goal ?? (markdown === null ? "" : (plan?.goal ?? ""));
   const changed = useChanges(approval);
   const mayDecide = useMay("approver");
   const readable = !isPlan || markdown !== null;
@@ -48,9 +50,9 @@ export function CardPage({ approval, next }: { readonly approval: ApprovalView; 
         <h1 id="card-title" tabIndex={-1}>
           <Shown text={card.title} />
         </h1>
-        {plan !== null && markdown !== null && plan.goal !== "" && (
+        {goal !== "" && (
           <p className="goal">
-            <Shown text={plan.goal} />
+            <Shown text={goal} />
           </p>
         )}
         <p className="why">

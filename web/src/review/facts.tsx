@@ -30,7 +30,7 @@ export function Facts({ approval }: { readonly approval: ApprovalView }) {
           </code>
         )}
       </Fact>
-      <Fact name="Budget">{budgetWords(card.budget)}</Fact>
+      <Fact name="Budget">{card.kind === "plan" ? planBudgetWords(card.budget) : budgetWords(card.budget)}</Fact>
       <Fact name="Source of words">
         <span className={taint.trusted ? undefined : "untrusted"}>
           {taint.word}: {taint.means}
@@ -51,6 +51,16 @@ export function Fact({ name, children }: { readonly name: string; readonly child
       <dd>{children}</dd>
     </div>
   );
+}
+
+/** In a plan no dollars are no limit in dollars, and no tokens leave it to what the task was given. */
+function planBudgetWords(budget: ApprovalView["card"]["budget"]): string {
+  if (budget === null) return "no limit of its own";
+  const { tokens, usd, minutes } = budget;
+  const money = usd === null || usd === 0 ? "no limit in dollars" : `$${usd.toFixed(2)}`;
+  const parts =
+    tokens === null || tokens === 0 ? ["no tokens of its own"] : [`${tokens.toLocaleString("en")} tokens`, money];
+  return [...parts, ...(minutes === null ? [] : [`${minutes} min`])].join(", ");
 }
 
 function budgetWords(budget: ApprovalView["card"]["budget"]): string {

@@ -50,7 +50,7 @@ function Item({ item }: { readonly item: CardItem }) {
           foldAfter={8}
         />
         {excepted.length > 0 && <Row name="Of those it may change" values={excepted} none="" loud />}
-        <Row name="Checked by" values={item.verify.map(commandLine)} none="no check: one success is done" />
+        <Row name="Checked by" values={checksOf(item)} none="no check: one success is done" />
         {item.depends_on.length > 0 && <Row name="After" values={item.depends_on} none="" />}
         <div>
           <dt>Runs as</dt>
@@ -75,18 +75,26 @@ function Item({ item }: { readonly item: CardItem }) {
   );
 }
 
+function checksOf({ verify, verify_timeouts_s = [] }: CardItem): string[] {
+  return verify.map((argv, index) => {
+    const most = verify_timeouts_s[index];
+    return most === undefined ? commandLine(argv) : `${commandLine(argv)} (at most ${most} s)`;
+  });
+}
+
 /** Absent for items that run steps, and on cards of before it was kept. */
 function Thinking({ item }: { readonly item: CardItem }) {
-  const { budget, skills = [], on_stuck } = item;
+  const { budget, skills = [], on_stuck, touches = [] } = item;
   if (budget === undefined) return null;
   const own = [
     ...(budget.tokens === null ? [] : [`${budget.tokens.toLocaleString("en")} tokens`]),
-    ...(budget.usd === null ? [] : [`$${budget.usd}`]),
+    ...(budget.usd === null ? [] : [budget.usd === 0 ? "no limit in dollars" : `$${budget.usd}`]),
     ...(budget.minutes === null ? [] : [`${budget.minutes} min`]),
   ];
   return (
     <>
       <Row name="May spend" values={own} none="its share of the plan's budget" />
+      {touches.length > 0 && <Row name="Its model is given" values={touches} none="" />}
       {skills.length > 0 && <Row name="Skills" values={skills} none="" />}
       {on_stuck !== undefined && (
         <div>

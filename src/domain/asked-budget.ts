@@ -1,0 +1,52 @@
+/**
+ * What a task was given to spend, in words, and beside it what a plan asks for. A plan may ask for more: whoever
+ * approves it is told so, and its planner was. [MNB-11] [PLR-20]
+ */
+import type { z } from "zod";
+import type { Plan } from "./plan-shape.ts";
+import { budget } from "./view.ts";
+
+/** Null, or empty: whoever asked stated none. */
+export type Given = z.infer<typeof budget> | null;
+
+/** As it travels in a message; what is none is as if none had been stated. */
+export function givenIn(stated: unknown): Given {
+  return budget
+    .nullable()
+    .catch(null)
+    .parse(stated ?? null);
+}
+function tokensIn(tokens: number): string {
+  return `${tokens.toLocaleString("en")} tokens`;
+}
+/** Null when nothing was stated. */
+export function givenWords(given: Given): string | null {
+  if (given === null) return null;
+  const parts = [
+    ...(given.tokens === undefined ? [] : [tokensIn(given.tokens)]),
+    ...(given.usd === undefined ? [] : [`$${given.usd}`]),
+    ...(given.minutes === undefined ? [] : [`${given.minutes} minutes`]),
+  ];
+  return parts.length === 0 ? null : listed(parts);
+}
+/** In a plan `usd: 0` is no limit; without tokens of its own the plan is paid from what the task was given. */
+export function besideAsked(
+  given: Given,
+  asked: Plan["budget"],
+): { readonly words: string; readonly over: boolean } | null {
+  const gave = givenWords(given);
+  if (given === null || gave === null) return null;
+  const { tokens, usd, minutes } = asked;
+  const longer = given.minutes !== undefined && minutes !== null && minutes > given.minutes;
+  const dearer = given.usd !== undefined && (usd === 0 || usd > given.usd);
+  const over = longer || (tokens > 0 && (dearer || (given.tokens !== undefined && tokens > given.tokens)));
+  const parts = [
+    ...(tokens === 0 ? ["no tokens of its own"] : [tokensIn(tokens), usd === 0 ? "no limit in dollars" : `$${usd}`]),
+    ...(minutes === null ? [] : [`${minutes} minutes`]),
+  ];
+  const more = over ? ": more than was given" : "";
+  return { words: `gave this task ${gave}; this plan asks for ${listed(parts)}${more}.`, over };
+}
+function listed(parts: readonly string[]): string {
+  return parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
+}

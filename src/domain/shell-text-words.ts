@@ -1,0 +1,48 @@
+/** Where the words of a run stand that are text to its program, and no path: a pattern, a script, a message. [GR-72] */
+
+import { gitOptions } from "./shell-git-options.ts";
+import { findValued, optionTable } from "./shell-option-table.ts";
+import { type Harmless, readOptions } from "./shell-options.ts";
+import { programName } from "./shell-peeled.ts";
+import { sedTexts } from "./shell-text-programs.ts";
+
+/** All their words are text; `date -r` and its like are told by the table. */
+const talkers = /^(?:echo|printf|seq|tr|true|false|:|basename|dirname|expr|sleep)$/;
+const searchers = /^(?:e|f)?grep$|^rg$/;
+const pattern = /^(?:-e|--regexp|-f|--file)$/;
+/** Of `find`, what is compared with a file and not with a text. */
+const comparing = /^-(?:samefile|newer|anewer|cnewer|i?lname)$/;
+
+/** The places in the run. */
+export function textsOf(run: readonly string[]): ReadonlySet<number> {
+  const name = programName(run[0] ?? "");
+  const rest = run.slice(1);
+  return new Set([...textsIn(name, rest)].map((at) => at + 1));
+}
+function textsIn(name: string, rest: readonly string[]): ReadonlySet<number> {
+  if (talkers.test(name)) return new Set(rest.keys());
+  if (name === "sed" || name === "gsed") return sedTexts(rest);
+  if (name === "find")
+    return new Set(rest.flatMap((word, at) => (findValued.includes(word) && !comparing.test(word) ? [at + 1] : [])));
+  if (name === "git") return gitTexts(rest);
+  if (searchers.test(name)) return withPattern(optionTable[name] ?? {}, rest, 0, !rest.includes("--files"));
+  return Object.hasOwn(optionTable, name) ? readOptions(optionTable[name] ?? {}, rest).text : new Set();
+}
+function gitTexts(rest: readonly string[]): ReadonlySet<number> {
+  const from = rest.findIndex((word) => Object.hasOwn(gitOptions, word)) + 1;
+  return from === 0
+    ? new Set()
+    : withPattern(gitOptions[rest[from - 1] ?? ""] ?? {}, rest, from, rest[from - 1] === "grep");
+}
+/** The values that are text, and the first operand where it is a pattern that no option brought. */
+function withPattern(harmless: Harmless, rest: readonly string[], from: number, takes: boolean): ReadonlySet<number> {
+  const own = rest.slice(from);
+  const { text, values } = readOptions(harmless, own);
+  const found = new Set(text);
+  if (takes && !values.some(({ option }) => pattern.test(option))) {
+    const taken = new Set(values.map((one) => one.in));
+    const first = own.findIndex((word, at) => word !== "--" && !/^-./.test(word) && !taken.has(at));
+    if (first >= 0) found.add(first);
+  }
+  return new Set([...found].map((at) => at + from));
+}
