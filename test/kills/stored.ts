@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { AuditView } from "../../src/domain/record-view.ts";
 import type { Repository } from "../journeys/road.ts";
+import type { Beat } from "../objects/commands/told-by-chain.ts";
 
 export interface StoredTask {
   readonly id: string;
@@ -42,6 +43,8 @@ export interface StoredObject {
   readonly object: string;
   readonly links: readonly AuditView[];
   readonly rows: readonly StoredRow[];
+  /** Heartbeats of its leases, as far as measurements are kept. */
+  readonly beats: readonly Beat[];
   /** Messages not yet confirmed, the dead ones too. */
   readonly outbox: readonly string[];
   /** Rows up to this one are said to stand in the record database. */
@@ -77,7 +80,14 @@ export function readStored(state: string, repo: Repository): Stored {
   const recorded = databases(join(root, "d1")).flatMap(
     (file) => withTables(file, ["audit", "scopes"], recordedIn) ?? [],
   );
-  return { ...scope, objects, recorded, branches: branchesOf(scope.tasks, repo) };
+  const shipped = databases(join(root, "d1")).flatMap(
+    (file) => withTables(file, ["telemetry", "scopes"], beatsIn) ?? [],
+  );
+  const known = objects.map((one) => {
+    const own = [...one.beats, ...shipped.filter(({ object }) => object === one.object)];
+    return { ...one, beats: own.toSorted((a, b) => a.at - b.at) };
+  });
+  return { ...scope, objects: known, recorded, branches: branchesOf(scope.tasks, repo) };
 }
 
 function databases(folder: string): string[] {
@@ -108,6 +118,7 @@ function objectOf(db: DatabaseSync): StoredObject {
   return {
     object: parsed[0]?.object ?? "?",
     links: parsed,
+    beats: rowsOf<{ body: string }>(db, "SELECT body FROM telemetry ORDER BY seq").flatMap(({ body }) => beatOf(body)),
     rows: rowsOf<StoredRow>(db, "SELECT queue, message_id, state FROM queue_rows ORDER BY seq"),
     outbox: rowsOf<{ id: string }>(db, "SELECT message_id AS id FROM outbox ORDER BY seq").map(({ id }) => id),
     shipped: rowsOf<{ seq: number }>(db, "SELECT seq FROM audit_shipped")[0]?.seq ?? 0,
@@ -122,6 +133,21 @@ function scopeOf(db: DatabaseSync): Pick<Stored, "tasks" | "cards" | "items" | "
       ({ seq, body }) => ({ ...JSON.parse(body), seq }),
     ),
   };
+}
+/** Of a measurement that has left, nothing is kept but its place. */
+function beatOf(body: string): Beat[] {
+  const one: { event_name: string; queue_name: string; message_id: string; created_at: string } | null =
+    JSON.parse(body);
+  if (one?.event_name !== "lease_heartbeat") return [];
+  return [{ queue: one.queue_name, message_id: one.message_id, at: Date.parse(one.created_at) }];
+}
+function beatsIn(db: DatabaseSync): (Beat & { readonly object: string })[] {
+  const query =
+    "SELECT object, queue_name AS queue, message_id, created_at FROM telemetry WHERE event_name = 'lease_heartbeat'";
+  return rowsOf<Beat & { object: string; created_at: string }>(db, query).map(({ created_at, ...one }) => ({
+    ...one,
+    at: Date.parse(created_at),
+  }));
 }
 function recordedIn(db: DatabaseSync): Stored["recorded"] {
   return rowsOf<{ object: string; seq: number; hash: string }>(

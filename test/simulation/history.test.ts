@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import type { AuditView } from "../../src/domain/record-view.ts";
+import { entriesOf } from "../objects/commands/told-by-chain.ts";
 import { type Entry, type Fault, type History, judge } from "./history.ts";
 import { episode } from "./messaging/simulation.ts";
 
@@ -267,5 +269,31 @@ describe("histories of the simulation", () => {
           `${seed}: ${name}`,
         ).toContain(fault);
     }
+  });
+});
+
+describe("histories told by chains", () => {
+  const object = "scopescopescope1/runtime";
+  const second_ms = 1_000;
+  /** A chain as the judge reads it: only these fields are looked at. */
+  const link = (s: number, event_type: string, decision: string, details: object = {}) =>
+    ({
+      ...{ event_type, decision, message_id: "message-1", created_at: new Date(s * second_ms).toISOString() },
+      details: { queue: "executor_queue", message_kind: "execution_request", deliveries: 1, ...details },
+    }) as unknown as AuditView;
+  const held = { lease_id: "lease-1", epoch: 1, holder: "crew-1" };
+  const links = [
+    link(0, "enqueue", "accepted", { deliveries: 0 }),
+    link(1, "dequeue", "leased", held),
+    link(330, "dequeue", "acked", held),
+  ];
+  const faults = (beats: readonly number[]) => {
+    const told = beats.map((s) => ({ queue: "executor_queue", message_id: "message-1", at: s * second_ms }));
+    return judge({ entries: entriesOf({ object, links, beats: told }), final: [] }).map(({ fault }) => fault);
+  };
+  it("[HIS-6] a lease that was prolonged, as telemetry tells, holds until then and no longer", () => {
+    expect(faults([100, 220])).toEqual([]);
+    expect(faults([])).toContain("stale_accepted");
+    expect(faults([100])).toContain("stale_accepted");
   });
 });

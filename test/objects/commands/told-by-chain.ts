@@ -8,15 +8,39 @@ import type { Entry } from "../../simulation/history.ts";
 export interface Chain {
   readonly object: string;
   readonly links: readonly AuditView[];
+  /** Leases that were prolonged: telemetry knows of them, the chain does not. In the order of their time. */
+  readonly beats?: readonly Beat[];
+}
+export interface Beat {
+  readonly queue: string;
+  readonly message_id: string;
+  readonly at: number;
 }
 
 /** Everything of one object, in the order of its chain; a clock that was set back does not move it. */
-export function entriesOf({ object, links }: Chain): Entry[] {
+export function entriesOf({ object, links, beats = [] }: Chain): Entry[] {
   const deliveries = new Map<string, number>();
   const leases = new Map<string, Extract<Entry, { what: "lease" }>>();
+  const waiting = [...beats];
   let at = 0;
+  /** What was prolonged by then. */
+  const beaten = (until: number): Entry[] => {
+    const found: Entry[] = [];
+    for (let beat = waiting[0]; beat !== undefined && beat.at <= until; beat = waiting[0]) {
+      waiting.shift();
+      const lease = leases.get(beat.message_id);
+      if (lease?.queue !== `${object}/${beat.queue}`) continue;
+      const expires_at = Math.max(lease.expires_at, beat.at + limits.heartbeat_extend_ms);
+      leases.set(beat.message_id, { ...lease, expires_at });
+      found.push({ ...lease, at: beat.at, what: "heartbeat", ok: true, expires_at });
+    }
+    return found;
+  };
   return links.flatMap((link): Entry[] => {
     at = Math.max(at, Date.parse(link.created_at));
+    return [...beaten(at), ...told(link)];
+  });
+  function told(link: AuditView): Entry[] {
     const started = startedIn(link);
     if (started !== null) {
       const lease = leases.get(started);
@@ -62,7 +86,7 @@ export function entriesOf({ object, links }: Chain): Entry[] {
       default:
         return [];
     }
-  });
+  }
 }
 /** What a kind is given stands in one table of the product; an unknown kind would be judged as the usual one. */
 function deliveryOf(link: AuditView): Partial<Delivery> {
