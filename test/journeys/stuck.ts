@@ -35,7 +35,7 @@ export function loopPlan(name: string, items: readonly LoopItem[], tokens = 400_
       runner: "loop",
       depends_on: item.depends_on ?? [],
       touches: { paths: [`src/${item.id}.txt`], services: [] },
-      allow: { tools: ["file_write", "file_edit", "shell_execute"], paths: ["src/**"], commands: marks },
+      allow: { tools: ["file_write", "file_edit", "shell_execute"], paths: ["src/**"], commands: [...marks] },
       verify: item.verify === undefined ? "none" : item.verify.map((run) => ({ run, timeout_s: 60 })),
       max_attempts: item.max_attempts ?? 1,
       on_stuck: item.on_stuck ?? "consult_planner",
