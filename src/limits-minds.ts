@@ -122,6 +122,8 @@ export const mindLimits = {
   /** A loop that does not get on: the same call, the same pattern of results, no word. */
   identical_calls: 3,
   repeated_outputs: 4,
+  /** The same failure so often among the latest results is no progress, whatever was done in between. */
+  same_failures: 6,
   output_period: 4,
   stalled_ms: 600_000,
   /** Runs whose calls one object of a role remembers, as long as it lives. */

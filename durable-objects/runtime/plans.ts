@@ -4,7 +4,7 @@
 
 import { cardTitle, emptyCard } from "../../src/domain/approval.ts";
 import type { Card } from "../../src/domain/approval-view.ts";
-import { besideAsked } from "../../src/domain/asked-budget.ts";
+import { besideAsked, besideDefault } from "../../src/domain/asked-budget.ts";
 import { sha256Hex } from "../../src/domain/canonical.ts";
 import { expiryOf } from "../../src/domain/deciding.ts";
 import { derivedId } from "../../src/domain/ids.ts";
@@ -98,8 +98,8 @@ function wroteIt({ written_by }: PlanRow): string[] {
   return written_by === null ? [] : [`Written by a model, not by a person: ${written_by}`];
 }
 function besideGiven({ budget, created_by }: TaskRow, asked: Plan["budget"]): string[] {
-  const beside = besideAsked(budget, asked);
-  return beside === null ? [] : [`${visibleLine(created_by)} ${beside.words}`];
+  const words = besideAsked(budget, asked)?.words ?? besideDefault(budget, asked);
+  return words === null ? [] : [`${visibleLine(created_by)} ${words}`];
 }
 
 function planCard(tx: Tx, task: TaskRow, stored: PlanRow, plan: Plan, items: readonly ItemRow[]): Card {

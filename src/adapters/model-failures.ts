@@ -6,6 +6,7 @@ import { z } from "zod";
 import { ModelFailure, type ModelFailureCode, type Usage } from "../agents/models.ts";
 import { visibleLine } from "../domain/visible.ts";
 import { limits } from "../limits.ts";
+import { keyless } from "./model-keys.ts";
 
 /** What is known of the call that failed. */
 export interface FailedCall {
@@ -113,16 +114,8 @@ function waitOf({ responseHeaders: headers }: Thrown, now_ms: number): number | 
 }
 
 const keyLike = /\b(?:Bearer\s+\S+|AIza[\w-]{8,}|(?:sk|pk|rk|key|gsk|xai)[-_][\w*-]{6,})/g;
-/** Shorter ones are no secret, and parts of words. */
-const least_key_chars = 6;
 /** So many characters in a row are not the same by chance; looked for at every half of it. */
 const repeated_chars = 20;
-
-/** The longest first: one may begin with another. */
-export function keyless(words: string, keys: readonly string[]): string {
-  const known = keys.filter((key) => key.length >= least_key_chars).sort((a, b) => b.length - a.length);
-  return known.reduce((text, key) => text.replaceAll(key, "[key]"), words);
-}
 
 function madeSafe(words: string, { keys, sent }: FailedCall): string {
   const text = keyless(words.trim().replace(/\s+/g, " "), keys).replace(keyLike, "[key]");

@@ -14,6 +14,8 @@ export interface ModelBindings {
   readonly GOOGLE_BASE_URL?: string;
   readonly MODEL_BASE_URL?: string;
   readonly MODEL_API_KEY?: string;
+  /** Of no model's provider: known here so that no answer repeats it. */
+  readonly WEB_SEARCH_KEY?: string;
   readonly AI?: Ai;
 }
 
@@ -44,8 +46,9 @@ export class Providers {
 
   /** Every key there is, for whoever must see to it that none is repeated. */
   keys(): string[] {
-    const { ANTHROPIC_API_KEY, OPENAI_API_KEY, GOOGLE_API_KEY, MODEL_API_KEY } = this.#bindings;
-    return [ANTHROPIC_API_KEY, OPENAI_API_KEY, GOOGLE_API_KEY, MODEL_API_KEY].flatMap((key) => (key ? [key] : []));
+    const { ANTHROPIC_API_KEY, OPENAI_API_KEY, GOOGLE_API_KEY, MODEL_API_KEY, WEB_SEARCH_KEY } = this.#bindings;
+    const all = [ANTHROPIC_API_KEY, OPENAI_API_KEY, GOOGLE_API_KEY, MODEL_API_KEY, WEB_SEARCH_KEY];
+    return all.flatMap((key) => (key ? [key] : []));
   }
 
   /** Loaded only when it is called: most of the time nobody thinks. Throws when `lacks` says something. */

@@ -14,8 +14,9 @@ import {
 import { type ModelName, nameOf } from "../domain/model-list.ts";
 import { limits } from "../limits.ts";
 import { costOf, sentText } from "./model-cost.ts";
-import { type FailedCall, failed, failureOf, keyless } from "./model-failures.ts";
+import { type FailedCall, failed, failureOf } from "./model-failures.ts";
 import { Hearing, NoAnswer } from "./model-hearing.ts";
+import { withoutKeys } from "./model-keys.ts";
 import { fetchOf, type Line } from "./model-line.ts";
 import { messagesOf } from "./model-messages.ts";
 import type { Providers } from "./model-providers.ts";
@@ -93,16 +94,6 @@ export class SdkModels implements Models {
       deadline.end();
     }
   }
-}
-
-/** A provider, or a proxy before it, may repeat the header it was sent: what is stored and shown holds no key of ours. */
-function withoutKeys(answer: ReturnType<Hearing["answer"]>, keys: readonly string[]): ReturnType<Hearing["answer"]> {
-  const calls = answer.calls.map((call) => ({
-    call_id: keyless(call.call_id, keys),
-    tool: keyless(call.tool, keys),
-    arguments: keyless(call.arguments, keys),
-  }));
-  return { ...answer, text: keyless(answer.text, keys), calls };
 }
 
 /** What may be kept at Anthropic for the next call, which begins with the same texts; others do so unasked. */

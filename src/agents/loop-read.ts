@@ -10,12 +10,15 @@ import { firstOf, lastOf } from "./workspace.ts";
 export type ReadCall =
   /** `notice`: it is run otherwise than it was written, and the model should know. */
   | { readonly kind: "good"; readonly tool: MindTool; readonly value: unknown; readonly notice: string | null }
-  | { readonly kind: "unknown" | "malformed"; readonly why: string };
+  | { readonly kind: "unknown" | "malformed" | "keyed"; readonly why: string };
 
 const shapeChars = 2_000;
 const namesShown = 40;
+const keyed =
+  "The call was not run: a key of this deployment stood in it, and no tool is given one. Call again without it.";
 
 export function readCall(call: ModelCall, tools: readonly MindTool[]): ReadCall {
+  if (call.holds_key === true) return { kind: "keyed", why: keyed };
   const named = tools.find(({ offer }) => offer.name === call.tool);
   const args = parsed(call.arguments);
   if (named !== undefined) {

@@ -197,11 +197,12 @@ function named(calls: readonly ModelCall[], step: number): ModelCall[] {
     room -= bytes;
     const args = room < 0 ? `${bytes} bytes that were too many` : call.arguments.toWellFormed();
     const tool = call.tool.slice(0, limits.call_name_chars).toWellFormed();
-    return { call_id: `${step}-${index + 1}`, tool, arguments: args };
+    return { ...call, call_id: `${step}-${index + 1}`, tool, arguments: args };
   });
 }
 function repair(answer: ModelAnswer, { tools, max_output_tokens }: Mind): string {
-  const [error] = toolUseErrors(answer.text);
+  const names = tools.map(({ offer }) => offer.name);
+  const [error] = toolUseErrors(answer.text, names);
   if (error !== undefined) {
     const call = { call_id: "", tool: error.tool ?? "", arguments: "{}" };
     const read = error.tool === null ? null : readCall(call, tools);

@@ -16,7 +16,13 @@ export interface ToolOffer {
 }
 
 /** A call as the model wrote it: its arguments may not even be JSON. */
-export const modelCall = z.strictObject({ call_id: z.string(), tool: z.string(), arguments: z.string() });
+export const modelCall = z.strictObject({
+  call_id: z.string(),
+  tool: z.string(),
+  arguments: z.string(),
+  /** A key of the deployment stood in it. It was taken out, so this is not what was asked for: it is never run. */
+  holds_key: z.literal(true).exactOptional(),
+});
 export type ModelCall = z.infer<typeof modelCall>;
 
 /**

@@ -3,6 +3,7 @@
  * approves it is told so, and its planner was. [MNB-11] [PLR-20]
  */
 import type { z } from "zod";
+import { limits } from "../limits.ts";
 import type { Plan } from "./plan-shape.ts";
 import { budget } from "./view.ts";
 
@@ -37,15 +38,25 @@ export function besideAsked(
   const gave = givenWords(given);
   if (given === null || gave === null) return null;
   const { tokens, usd, minutes } = asked;
-  const longer = given.minutes !== undefined && minutes !== null && minutes > given.minutes;
+  const longer = given.minutes !== undefined && (minutes ?? limits.attempt_minutes) > given.minutes;
   const dearer = given.usd !== undefined && (usd === 0 || usd > given.usd);
   const over = longer || (tokens > 0 && (dearer || (given.tokens !== undefined && tokens > given.tokens)));
-  const parts = [
-    ...(tokens === 0 ? ["no tokens of its own"] : [tokensIn(tokens), usd === 0 ? "no limit in dollars" : `$${usd}`]),
-    ...(minutes === null ? [] : [`${minutes} minutes`]),
-  ];
   const more = over ? ": more than was given" : "";
-  return { words: `gave this task ${gave}; this plan asks for ${listed(parts)}${more}.`, over };
+  const words = askedWords(asked, given.minutes !== undefined);
+  return { words: `gave this task ${gave}; this plan asks for ${words}${more}.`, over };
+}
+/** Beside a plan's own budget where nobody stated one: what the task had without it. */
+export function besideDefault(given: Given, asked: Plan["budget"]): string | null {
+  if (givenWords(given) !== null || asked.tokens === 0) return null;
+  const has = `${tokensIn(limits.task_tokens)} and $${limits.task_usd}`;
+  return `stated no budget, and a task has ${has} by default; this plan asks for ${askedWords(asked, false)}.`;
+}
+function askedWords({ tokens, usd, minutes }: Plan["budget"], byTheMinute: boolean): string {
+  const unsaid = byTheMinute ? [`${limits.attempt_minutes} minutes an attempt, which it leaves as they are`] : [];
+  return listed([
+    ...(tokens === 0 ? ["no tokens of its own"] : [tokensIn(tokens), usd === 0 ? "no limit in dollars" : `$${usd}`]),
+    ...(minutes === null ? unsaid : [`${minutes} minutes`]),
+  ]);
 }
 function listed(parts: readonly string[]): string {
   return parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;

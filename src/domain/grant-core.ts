@@ -3,8 +3,8 @@
  * in strict forms, and runners of a project's own code by subcommands that are known. Whatever is not here is granted
  * word for word only. [GR-70]
  */
+import { isCoreGit } from "./grant-git.ts";
 import { findWords } from "./shell-find.ts";
-import { gitKeepsFiles, gitWords } from "./shell-git.ts";
 import { harmlessOf } from "./shell-known.ts";
 import { readOptions } from "./shell-options.ts";
 import { installed, programName, withoutVersion, wordsIn } from "./shell-peeled.ts";
@@ -16,8 +16,8 @@ import { unwrap } from "./shell-wrappers.ts";
 /** They only read, print or test, by any operand, with the options that the tables list. */
 const readers = new Set(
   wordsIn(`
-    : [ basename cat cd cmp comm cut diff dirname du echo egrep false fgrep grep head id join ls nl paste popd printf
-    pushd pwd readlink realpath rg seq sleep stat tac tail test tr true type uname wc which
+    : [ basename cat cmp column comm cut df diff dirname du echo egrep false fgrep file grep head id join ls nl od paste
+    printf pwd readlink realpath rg seq sleep stat tac tail test tr true type uname wc which
   `),
 );
 /** They change what their operands name and nothing else. */
@@ -28,14 +28,20 @@ const carriers = new Set(wordsIn("command cross-env env ionice nice nohup setsid
 const runners = new Set(
   wordsIn(`
     npm npx yarn pnpm bun bunx deno go cargo make gmake pytest vitest jest mocha eslint prettier biome tsc gradle
-    gradlew mvn mvnw cmake ctest
+    gradlew mvn mvnw ctest
   `),
 );
 const plainCopy =
   /^(?:-[finpTuv]+|-[finpTuv]*t.*|--(?:force|interactive|no-clobber|verbose|no-target-directory)|--target-directory(?:=.*)?)$/;
 /** By these it runs, removes or writes, or takes its folders from a file. */
 const findsMore = /^-(?:exec|ok|delete$|fprint|fls|files0)/;
-const readingGit = /^(?:rm|mv|restore|checkout|switch)$/;
+/** A list of sums names files of its own. */
+const sums = /^(?:md5|sha\d+|b2)sum$/;
+const filtering =
+  /^(?:-[nrjaSCMcse]+|--(?:null-input|raw-output|join-output|ascii-output|sort-keys|color-output|monochrome-output|compact-output|slurp|exit-status|tab))$/;
+/** A filter that names no variable, no module and no file. */
+const coreFilter =
+  /^(?!.*\b(?:import|include|env|modulemeta|input_filename|get_search_list)\b)[\w .,:|?()[\]"'+*/<>=!-]*$/;
 
 /** Whether a wildcard may stand for words of this run, as far as its program and its form go. */
 export function isCore(run: readonly string[]): boolean {
@@ -45,9 +51,13 @@ export function isCore(run: readonly string[]): boolean {
   if (!installed.test(run[0] ?? "")) return false;
   if (/^(?:ba|da)?sh$/.test(name))
     return (inShell(name, run)?.scripts?.length ?? 0) > 0 && unwrap(run).code.length === 0;
+  // Without its settings a program may find other code, or git another configuration.
+  if (name === "env") return rest.every((word) => !word.startsWith("-") || /^-C$|^--chdir/.test(word));
+  if (name === "command") return rest.every((word) => !word.startsWith("-") || /^-[vV]$/.test(word));
   if (carriers.has(name)) return true;
   if (name === "git") return isCoreGit(rest);
   if (name === "sed") return isCoreSed(rest);
+  if (/^(?:node|python[\d.]*)$/.test(name) && rest.length === 1 && rest[0] === "--version") return true;
   if (/^python[\d.]*$/.test(name)) return rest[0] === "-m" && rest[1] === "pytest";
   if (name === "find") return findWords(name, run).opaque === undefined && !rest.some((word) => findsMore.test(word));
   return readOptions(harmlessOf(name) ?? {}, rest).odd.length === 0 && hasForm(name, rest);
@@ -55,28 +65,53 @@ export function isCore(run: readonly string[]): boolean {
 
 /** `npx vitest`: the package is one of them too. */
 function runsKnown(name: string, rest: readonly string[]): boolean {
-  if (name !== "npx" && name !== "bunx") return true;
-  const inner = programOf(rest.find((word) => !word.startsWith("-")) ?? "");
-  return inner !== name && runners.has(inner);
+  if (name !== "npx" && name !== "bunx") return runsProject(withoutVersion(name), rest);
+  const at = rest.findIndex((word) => !word.startsWith("-"));
+  const inner = programOf(rest[at] ?? "");
+  return inner !== name && runners.has(inner) && runsProject(inner, rest.slice(at + 1));
 }
-
-function isCoreGit(rest: readonly string[]): boolean {
-  const { opaque, moves } = gitWords(rest);
-  if (opaque !== undefined || moves === true) return false;
-  return gitKeepsFiles(rest) || rest.some((word) => readingGit.test(word));
+/** Subcommands that write files of their own choosing without running the project. */
+const making: Readonly<Record<string, RegExp>> = {
+  ...{
+    npm: /^(?:version|pack)$/,
+    yarn: /^version$/,
+    vitest: /^init$/,
+    go: /^(?:mod|fmt)$/,
+    deno: /^fmt$/,
+    cargo: /^fmt$/,
+  },
+  // A goal names a plug-in, and some plug-ins run what their words say.
+  ...{ mvn: /:/, mvnw: /:/ },
+  ...{ gradle: /^(?:wrapper|init)$/, gradlew: /^(?:wrapper|init)$/ },
+};
+function runsProject(name: string, rest: readonly string[]): boolean {
+  const operands = rest.filter((word) => !word.startsWith("-"));
+  if (name === "tsc" && !rest.includes("--noEmit"))
+    return rest.every((word, at) => word.startsWith("-") || /^(?:-p|--project|-b|--build)$/.test(rest[at - 1] ?? ""));
+  const makes = Object.hasOwn(making, name) && operands.some((word) => making[name]?.test(word) === true);
+  return !makes || rest.includes("--check");
 }
 
 function hasForm(name: string, rest: readonly string[]): boolean {
   if (readers.has(name) || writers.has(name)) return true;
+  if (sums.test(name)) return !rest.some((word) => /^-(?!-)\w*c|^--check$/.test(word));
   const { values, text } = readOptions(harmlessOf(name) ?? {}, rest);
   const operands = rest.filter((word, at) => !/^-./.test(word) && !text.has(at));
   switch (name) {
     case "cp":
     case "mv":
-      return rest.every((word) => !/^-./.test(word) || plainCopy.test(word)) && !rest.includes("--");
+      return rest.every(
+        (word, at) => !/^-./.test(word) || plainCopy.test(word) || (word === "--" && isLastDash(rest, at)),
+      );
+    case "cd":
+      return operands.length === 1 && operands[0] !== "-" && !rest.includes("--");
+    case "jq":
+      return coreFilter.test(operands[0] ?? "!") && rest.every((word) => !/^-./.test(word) || filtering.test(word));
     case "date":
       // A time without `+` in front sets the clock.
-      return operands.every((word, at) => word.startsWith("+") || values.some((one) => rest[one.in] === operands[at]));
+      return rest.every(
+        (word, at) => /^[-+]/.test(word) || text.has(at) || values.some((one) => one.in === at && one.file),
+      );
     case "sort":
       return values.every(({ option }) => !/^(?:-o|--output|-T|--temporary-directory)$/.test(option));
     case "uniq":
@@ -84,4 +119,8 @@ function hasForm(name: string, rest: readonly string[]): boolean {
     default:
       return false;
   }
+}
+/** Whether no word behind that `--` looks like an option. */
+function isLastDash(rest: readonly string[], at: number): boolean {
+  return rest.slice(at + 1).every((word) => !word.startsWith("-"));
 }

@@ -7,6 +7,7 @@ import type { Grant } from "./plan-shape.ts";
 import type { ShellCommand, ShellReading } from "./shell.ts";
 import { changesOperands, changesUnnamed, filesOf } from "./shell-files.ts";
 import { programName } from "./shell-peeled.ts";
+import { foldName, insideWorkspace, partsOf } from "./workspace-path.ts";
 
 /** Whether the command does the same in whatever folder this script and this call run it. */
 export function holdsInFolder(command: ShellCommand, reading: ShellReading, cwd: string): boolean {
@@ -22,6 +23,20 @@ function writesHere(run: readonly string[]): boolean {
   return changesOperands(run) || changesUnnamed(run) || filesOf(run).written.some((path) => !path.startsWith("/"));
 }
 
+/** Whether a move leads out of the workspace, or its words do not say where: home, back, to what a stack holds. */
+export function movesUnseen(run: readonly string[], cwd: string): boolean {
+  const name = programName(run[0] ?? "");
+  if (name !== "cd" && name !== "pushd" && name !== "popd") return false;
+  const [place, ...more] = run.slice(1).filter((word) => !/^-[LPe]+$/.test(word));
+  return (
+    name === "popd" ||
+    place === undefined ||
+    more.length > 0 ||
+    /^[-+]/.test(place) ||
+    insideWorkspace(place, cwd) === null
+  );
+}
+
 /** Whether the run makes no link, or one to what is granted as a whole folder. */
 export function linkStaysInside(run: readonly string[], allow: Pick<Grant, "paths">, cwd: string): boolean {
   const name = programName(run[0] ?? "");
@@ -32,6 +47,8 @@ export function linkStaysInside(run: readonly string[], allow: Pick<Grant, "path
   const operands = rest.filter((word) => !/^-./.test(word));
   const symbolic = rest.some((word) => /^-(?!-)[a-zA-Z]*s|^--symbolic$/.test(word));
   const place = operands.at(-1) ?? "";
+  // What lies there is protected by the very names of those folders.
+  if (operands.some((path) => partsOf(path).some((part) => byPlace.test(foldName(part))))) return false;
   const targets = operands.slice(0, -1);
   if (targets.length === 0) return false;
   const whole = (path: string) => pathGranted(path, allow, cwd) && wholeGranted(path, allow, cwd);
@@ -41,4 +58,6 @@ export function linkStaysInside(run: readonly string[], allow: Pick<Grant, "path
   const folders = [place, `${place}/..`];
   return down && folders.every((folder) => targets.every((target) => whole(`${folder}/${target}`)));
 }
+const byPlace =
+  /^(?:cypress|jest|tests?|support|hooks|config|project|docs|apps|crates|libs|modules|packages|plugins|projects|services|tools)$/;
 const plainLinkOption = /^(?:-[sfnvT]+|--symbolic|--force|--no-dereference|--no-target-directory|--verbose)$/;

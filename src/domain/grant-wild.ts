@@ -3,26 +3,31 @@
  * and write only what `paths` grants, by a redirect or not. [GR-41] [GR-70] [GR-71] [SH-59]
  */
 import { isCore } from "./grant-core.ts";
+import { gitOnlyReads } from "./grant-git.ts";
 import { isUnnamedProtected, wholeGranted, writeGranted } from "./grant-paths.ts";
 import { linkStaysInside } from "./grant-place.ts";
+import { isPlainRun } from "./grant-plain.ts";
 import type { Grant } from "./plan-shape.ts";
 import { harmlessTargets } from "./shell.ts";
 import { changesUnnamed, filesOf } from "./shell-files.ts";
 import { broughtFolders, mayBringProtected } from "./shell-folders.ts";
 import { onlyReads } from "./shell-known.ts";
 import { joinedPaths, knownBehind } from "./shell-path-words.ts";
+import { formats } from "./shell-runner-files.ts";
 import { textsOf } from "./shell-text-words.ts";
 import { inGitDirectory, insideWorkspace } from "./workspace-path.ts";
 
 /** Whether wildcards may stand for the words at those places of one program's run, its wrappers left aside. */
 export function wildcardsHold(run: readonly string[], wild: ReadonlySet<number>, allow: Grant, cwd: string): boolean {
   if (!isCore(run) || changesUnnamed(run) || !linkStaysInside(run, allow, cwd)) return false;
+  if (!isPlainRun(run, wild, run[0] === "git" && gitOnlyReads(run.slice(1)))) return false;
   const literal = new Set(run.filter((_, at) => !wild.has(at)));
   const texts = textsOf(run);
   const isText = (path: string) => run.every((word, at) => word !== path || texts.has(at));
   const all = filesOf(run).written;
   const written = all.filter((path) => !run.includes(path) || !isText(path));
-  const removes = /^(?:rm|rmdir|mkdir|touch)$/.test(run[0] ?? "");
+  // What they change in a folder stays in it.
+  const removes = /^(?:rm|rmdir|mkdir|touch)$/.test(run[0] ?? "") || formats(run);
   const may = (path: string) =>
     literal.has(path) ||
     harmlessTargets.includes(path) ||
@@ -31,10 +36,12 @@ export function wildcardsHold(run: readonly string[], wild: ReadonlySet<number>,
   // The workspace itself is a place to bring something to, and nothing to remove or to move.
   const gone = removes ? written : run[0] === "mv" ? written.slice(1) : [];
   if (gone.some((path) => insideWorkspace(path, cwd) === ".")) return false;
-  if (!landings(written).every(may)) return false;
+  if (!landings(run, written).every(may)) return false;
+  if (written.some((path) => landsIn(written, path) && isGuarded(path, allow, cwd)) && !staysNamed(run)) return false;
   if (broughtFolders(run).some((folder) => mayBringProtected(insideWorkspace(folder, cwd) ?? "."))) return false;
-  const reads = onlyReads(run) && written.length === 0;
-  const keeps = (word: string) => reads || (run[0] === "cp" && !word.startsWith("-") && !written.includes(word));
+  const reads = (onlyReads(run) || run[0] === "uniq") && written.length === 0;
+  const keeps = (word: string) =>
+    reads || isProject(run, word) || (run[0] === "cp" && !word.startsWith("-") && !written.includes(word));
   return ![...wild].some((at) => !texts.has(at) && tells(run, run[at] ?? "", keeps(run[at] ?? ""), allow, cwd));
 }
 function tells(run: readonly string[], word: string, keeps: boolean, allow: Grant, cwd: string): boolean {
@@ -49,13 +56,26 @@ function isGuarded(path: string, allow: Grant, cwd: string): boolean {
   const inside = insideWorkspace(path, cwd);
   return inside !== null && (inGitDirectory(inside) || isUnnamedProtected(inside, allow));
 }
-/** The files that are written, without what a source would be called in a target that is named like a file. */
-function landings(written: readonly string[]): readonly string[] {
-  return written.filter((path) => !written.some((file) => /\w\.\w+$/.test(file) && path.startsWith(`${file}/`)));
+/** `tsc -p tsconfig.json` reads it. */
+function isProject(run: readonly string[], word: string): boolean {
+  const at = run.indexOf(word);
+  return run.includes("tsc") && at > 0 && /^(?:-p|--project)$/.test(run[at - 1] ?? "");
+}
+/** The files that are written, without what one source would be called in a target that is named like a file. */
+function landings(run: readonly string[], written: readonly string[]): readonly string[] {
+  const operands = run.slice(run[0] === "git" ? 2 : 1).filter((word) => !word.startsWith("-"));
+  const folder = operands.length !== 2 || run.some((word) => /^-(?!-)\w*t|^--target/.test(word));
+  return folder ? written : written.filter((path) => !landsIn(written, path));
+}
+function landsIn(written: readonly string[], path: string): boolean {
+  return written.some((file) => /\w\.\w+$/.test(file) && path.startsWith(`${file}/`));
+}
+/** The target is no folder, or it fails. */
+function staysNamed(run: readonly string[]): boolean {
+  return run.some((word) => /^-(?!-)\w*T|^--no-target-directory$/.test(word));
 }
 /** The word as a path, and what in it an option may take for one: `--file=x`, `-Fx`, `@x`, `name=@x`. */
 function pathsIn(word: string): readonly string[] {
-  if (/\s/.test(word)) return [];
   if (word.includes("://")) return [word];
   const joined = /^-[a-zA-Z](?=[/~.@])(.*)$/s.exec(word)?.[1] ?? word;
   return [word, ...joined.split(/[=@<,:]/)];

@@ -5,7 +5,7 @@
 import type { PatchFile } from "./evidence.ts";
 import { matchesAny, starMatches } from "./glob.ts";
 import { pathGranted, writeGranted } from "./grant-paths.ts";
-import { holdsInFolder } from "./grant-place.ts";
+import { holdsInFolder, movesUnseen } from "./grant-place.ts";
 import { wildcardsHold } from "./grant-wild.ts";
 import { readBySetup } from "./plan-protect.ts";
 import type { Grant, PlanItem } from "./plan-shape.ts";
@@ -41,6 +41,9 @@ export function readingGranted(reading: ShellReading, allow: Grant, cwd = "."): 
   if (reading.parse_error !== null || reading.dynamic || reading.commands.length === 0) return false;
   // After a `cd` a relative target is somewhere else than it says.
   if (reading.moves && reading.reads.length + reading.writes.length > 0) return false;
+  // After one that its words do not say where to, no word says what is read.
+  if (reading.commands.length > 1 && reading.commands.some(({ runs }) => runs.some((run) => movesUnseen(run, cwd))))
+    return false;
   return (
     reading.commands.every(
       (command) =>

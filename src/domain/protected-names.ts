@@ -53,7 +53,7 @@ export const fileNames: Kinds = [
   [hook, "rusty-hook.toml .rusty-hook.toml prek.toml"],
   [
     build,
-    "gems.rb gems.locked appraisals capfile cmakeuserpresets.json ctestcustom.c* conanfile.* vcpkg.json build.ninja",
+    "gems.rb gems.locked appraisals capfile cmakeuserpresets.json ctestcustom.c* conanfile.* vcpkg.json build.ninja cmakecache.txt",
   ],
   [build, "tox.toml .mypy.ini poetry.toml pdm.toml *-requirements.txt pavement.py .flaskenv environment.py"],
   [

@@ -4,6 +4,7 @@ import { optionTable } from "./shell-option-table.ts";
 import { readOptions } from "./shell-options.ts";
 import { valuesOf } from "./shell-path-words.ts";
 import { programName } from "./shell-peeled.ts";
+import { formattedBy } from "./shell-runner-files.ts";
 
 export interface NamedFiles {
   /** Every file the command names as its own business, read or written. */
@@ -34,6 +35,7 @@ const outputs: Readonly<Record<string, RegExp>> = {
   cc: /^-o$/,
   clang: /^-o$/,
   tsc: /^(?:--outDir|--outFile)$/,
+  go: /^--?o$/,
   openssl: /^-out$/,
   make: /^(?:-C|--directory)$/,
   npm: /^(?:--prefix|-C)$/,
@@ -79,11 +81,18 @@ export function filesOf(run: readonly string[]): NamedFiles {
       run,
       operands(rest).flatMap((file) => unpacked(run, [...new Set([file, file.replace(/(?:\.[^./]+|[-_]g?z)$/i, "")])])),
     );
+  if (name === "uniq") return uniqFiles(rest);
   if (writers.test(name)) return withOutputs(run, operands(rest));
   if (name === "git") return withOutputs(run, gitFiles(rest));
   if (name === "find" || name === "gfind") return found(run);
   if (name === "zip") return withOutputs(run, archives(rest));
-  return withOutputs(run, []);
+  return withOutputs(run, formattedBy(run));
+}
+/** It reads the first and writes the second. */
+function uniqFiles(rest: readonly string[]): NamedFiles {
+  const { values } = readOptions(optionTable.uniq ?? {}, rest);
+  const named = operands(rest.filter((_, at) => !values.some((one) => one.in === at && one.in !== one.at)));
+  return { named, written: named.slice(1) };
 }
 function both(files: readonly string[]): NamedFiles {
   return { named: files, written: files };

@@ -41,6 +41,8 @@ function bringingWords(command: string, rest: readonly string[]): readonly strin
       const odd = by(/^-(?!-)[a-zA-Z]*[BCdpm]|^--(?:fo|m|d|p|ov|no-ov|orph|ou|th)/);
       // A new branch where the files already are; with a second word it starts elsewhere.
       const creates = options.some((word) => word === (command === "checkout" ? "-b" : "-c") || word === "--create");
+      const [other = ""] = command === "switch" && end >= 0 ? rest.slice(end + 1) : [];
+      if (other !== "") return when(true, [...odd, other]);
       const elsewhere = creates ? further.length > 0 : first !== "" && (end < 0 || !here.test(first));
       return when(odd.length > 0 || elsewhere, odd);
     }

@@ -41,8 +41,7 @@ const known: Readonly<Record<string, readonly string[]>> = {
   biome: wordsIn("check lint format ci"),
 };
 /** Names of scripts that are no program anywhere. */
-const scripts =
-  /^(?:build|test|lint|format|check|types?|typecheck|type-check|compile|clean|dev|start|docs|bench|coverage|e2e|unit|verify|prepare|config)$|^[\w-]+:[\w:.-]+$/;
+const scripts = /^(?:build|test|lint|format|types|typecheck|type-check|dev|start)$|^[\w-]+:[\w:.-]+$/;
 const builds = "(?:\\./)?(?:build|_build|out|cmake-build-[\\w-]+)/?";
 /** Words that run a command, or set what is run, where a subcommand stands. */
 const running: Readonly<Record<string, RegExp>> = {
@@ -78,7 +77,8 @@ const installing = /^(?:i|in|install|add|ci|clean-install|up|update|upgrade|rebu
 const unpublished = /^[.~]|:|\/|\.(?:tgz|gz|whl|zip|gem|tar)$/;
 /** Options that are harmless with some words only. */
 const pairs: Readonly<Record<string, RegExp>> = {
-  tsc: /^(?:(?:-p|--project) \.\/?|(?:-b|--build) (?:\.\/?)?)$/,
+  tsc: /^(?:(?:-p|--project) (?:\.\/?|(?:\.\/)?tsconfig(?:\.[\w-]+)?\.json)|(?:-b|--build) (?:\.\/?)?)$/,
+  vitest: /^--reporter (?:default|verbose|dot|json|junit|tap|tap-flat|basic)$/,
   cmake: new RegExp(`^(?:(?:--build|-B) ${builds}|-S \\./?)$`),
 };
 

@@ -48,6 +48,7 @@ export const runnerOptions: Readonly<Record<string, Harmless>> = {
   },
   pytest: {
     short: "qvxslk:m:n:r:",
+    like: /^--cov(?:=[\w-]+(?:\/[\w-]+)*)?$/,
     long: `quiet verbose exitfirst maxfail= lf last-failed ff failed-first sw stepwise tb= no-header no-summary
       collect-only durations= color= capture= disable-warnings numprocesses= strict-markers`,
   },

@@ -26,7 +26,18 @@ function textsIn(name: string, rest: readonly string[]): ReadonlySet<number> {
     return new Set(rest.flatMap((word, at) => (findValued.includes(word) && !comparing.test(word) ? [at + 1] : [])));
   if (name === "git") return gitTexts(rest);
   if (searchers.test(name)) return withPattern(optionTable[name] ?? {}, rest, 0, !rest.includes("--files"));
+  if (name === "jq") return withPattern(optionTable.jq ?? {}, rest, 0, true);
+  if (name === "test" || name === "[") return new Set([...rest.keys()].filter((at) => isCompared(rest, at)));
+  if (name === "date") return new Set([...readOptions(optionTable.date ?? {}, rest).text, ...formatAt(rest)]);
   return Object.hasOwn(optionTable, name) ? readOptions(optionTable[name] ?? {}, rest).text : new Set();
+}
+/** Beside a comparison of texts, or an option. */
+function isCompared(rest: readonly string[], at: number): boolean {
+  const [before = "", after = ""] = [rest[at - 1], rest[at + 1]];
+  return /^-/.test(rest[at] ?? "") || /^(?:[=!]?=|-[nz])$/.test(before) || /^[=!]?=$/.test(after);
+}
+function formatAt(rest: readonly string[]): readonly number[] {
+  return rest.flatMap((word, at) => (word.startsWith("+") ? [at] : []));
 }
 function gitTexts(rest: readonly string[]): ReadonlySet<number> {
   const from = rest.findIndex((word) => Object.hasOwn(gitOptions, word)) + 1;
@@ -41,7 +52,10 @@ function withPattern(harmless: Harmless, rest: readonly string[], from: number, 
   const found = new Set(text);
   if (takes && !values.some(({ option }) => pattern.test(option))) {
     const taken = new Set(values.map((one) => one.in));
-    const first = own.findIndex((word, at) => word !== "--" && !/^-./.test(word) && !taken.has(at));
+    const end = own.indexOf("--");
+    const first = own.findIndex(
+      (word, at) => at !== end && (!/^-./.test(word) || (end >= 0 && at > end)) && !taken.has(at),
+    );
     if (first >= 0) found.add(first);
   }
   return new Set([...found].map((at) => at + from));

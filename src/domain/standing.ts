@@ -4,6 +4,7 @@
  */
 
 import type { Card } from "./approval-view.ts";
+import { besideAsked, type Given } from "./asked-budget.ts";
 import { commandContains, globContains } from "./containment.ts";
 import { personOf } from "./deciding.ts";
 import { commandGranted, shellGranted } from "./grant.ts";
@@ -35,6 +36,8 @@ export interface StandingTask {
   readonly taint: Taint;
   /** Whether a person has decided about a plan of this task before: then they wait to see the next one. */
   readonly decided_by_person: boolean;
+  /** What whoever asked gave it to spend. */
+  readonly budget: Given;
 }
 /** What the plans it spoke for in the last 24 hours have stated together. */
 export interface StandingUsage {
@@ -85,6 +88,7 @@ const bounds: readonly Bound[] = [
   ({ standing, card }) => firstOf(card.items, (item) => itemOutside(item, standing.bounds)),
   ({ standing, card }) => overBudget(standing.bounds.budget.plan, statedBy(card), "a plan"),
   dayIsFull,
+  overAsked,
 ];
 
 function inForce({ standing, card, now }: Asked): string | null {
@@ -223,6 +227,14 @@ function dayIsFull({ standing, card, usage }: Asked): string | null {
   if (plans !== null && usage.plans >= plans) return `it has spoken for ${usage.plans} plans in 24 hours`;
   return overBudget(most, statedBy(card), "24 hours", usage);
 }
+
+/** Who asked wanted less to be spent: that more is, a person says. */
+function overAsked({ card, task }: Asked): string | null {
+  const { tokens, usd, minutes } = card.budget ?? noBudget;
+  const beside = besideAsked(task.budget, { tokens: tokens ?? 0, usd: usd ?? 0, minutes });
+  return beside?.over === true ? `${task.created_by} ${beside.words}` : null;
+}
+const noBudget = { tokens: null, usd: null, minutes: null };
 
 function firstOf<T>(all: readonly T[], why: (one: T) => string | null): string | null {
   for (const one of all) {

@@ -38,24 +38,29 @@ export const recentKept = limits.output_period * limits.repeated_outputs;
 
 /** Null while it gets on. */
 export function judge(pace: Pace, now: number): Stuck | null {
-  const calls = pace.recent.map((digest) => digest.split(":")[0] ?? "");
-  const outputs = pace.recent.map((digest) => digest.split(":")[1] ?? "");
-  const same = calls.slice(-limits.identical_calls);
-  const last = outputs.at(-1);
-  if (same.length === limits.identical_calls && new Set(same).size === 1) {
-    const before = outputs.slice(-limits.identical_calls, -1);
-    if (last !== undefined && before.includes(last))
-      return {
-        reason: "looping",
-        detail: `the same call ${limits.identical_calls} times in a row, and nothing new came`,
-      };
-  }
+  const seen = pace.recent.map(readDigest);
+  const same = seen.slice(-limits.identical_calls);
+  const last = same.at(-1);
+  const isSame = last !== undefined && same.length === limits.identical_calls;
+  if (
+    isSame &&
+    same.every(({ call }) => call === last.call) &&
+    same.slice(0, -1).some(({ like }) => like === last.like)
+  )
+    return {
+      reason: "looping",
+      detail: `the same call ${limits.identical_calls} times in a row, and nothing new came`,
+    };
   for (let period = 1; period <= limits.output_period; period++)
-    if (repeats(outputs, period))
+    if ([byResult, byKind].some((key) => repeats(seen.map(key), period)))
       return {
         reason: "looping",
         detail: `the same ${period === 1 ? "result" : `${period} results`} ${limits.repeated_outputs} times in a row`,
       };
+  const failing =
+    last?.is_error === true && last.is_long ? seen.filter((one) => one.is_error && one.like === last.like) : [];
+  if (failing.length >= limits.same_failures)
+    return { reason: "looping", detail: `the same failure ${failing.length} times, whatever was done in between` };
   if (now - pace.moved_at > limits.stalled_ms)
     return {
       reason: "stalled",
@@ -77,24 +82,68 @@ export function nextRecovery(reason: StuckReason, done: readonly Recovery[]): Re
   return order.find((recovery) => !done.includes(recovery)) ?? "ask_person";
 }
 
-/** A short good result says the same of many calls (`ok`): it counts together with its call. */
+/** A result shorter than the first says the same of many calls: it counts together with its call. Shorter than the second it says nothing. */
 const tellingChars = 80;
+const sayingChars = 24;
 
 /** What these say when all is well is our own sentence, the same for every change: it says nothing by itself. */
 const changing: readonly string[] = ["file_write", "file_edit", "git_add", "git_commit"];
-/** What these bring stands in the workspace: pages of a table differ in their numbers. */
-const looking: readonly string[] = ["file_read", "list_directory", "search_files"];
 
-/** One call that ended, as `judge` compares it: `call:output`. Numbers and hashes count in what was read only. */
+/** One call that ended, as `judge` compares it. */
+interface Digest {
+  readonly call: string;
+  /** The call, and its result, without what differs from one time to the next. */
+  readonly kind: string;
+  readonly like: string;
+  readonly result: string;
+  readonly is_error: boolean;
+  readonly is_long: boolean;
+  /** It says too little, or is of a change: it counts together with its very call. */
+  readonly is_mute: boolean;
+}
 export function digestOf(
   call: { tool: string; arguments: unknown },
   result: { text: string; is_error: boolean },
 ): string {
-  const asked = hashOf([call.tool, call.arguments]).slice(0, 16);
-  const read = !result.is_error && looking.includes(call.tool);
-  const told = read ? result.text.toWellFormed() : blur(result.text);
-  const alone = result.is_error || (told.length >= tellingChars && !changing.includes(call.tool));
-  return `${asked}:${hashOf([told, result.is_error, alone ? null : asked]).slice(0, 16)}`;
+  const { tool, arguments: asked } = call;
+  const text = result.text.toWellFormed();
+  const { is_error } = result;
+  const like = blur(text);
+  const marks = [
+    is_error ? "e" : "",
+    like.length >= tellingChars && (is_error || !changing.includes(tool)) ? "l" : "",
+    like.length < sayingChars || (!is_error && changing.includes(tool)) ? "m" : "",
+  ].join("");
+  const short = (value: unknown): string => hashOf(value).slice(0, 16);
+  const kind = typeof asked === "string" ? blur(asked) : blur(canonicalJson(asked));
+  return [
+    short([tool, asked]),
+    short([tool, kind]),
+    short([like, is_error]),
+    short([steady(text), is_error]),
+    marks,
+  ].join(":");
+}
+/** One that was kept before it had five parts is a call and its result. */
+function readDigest(digest: string): Digest {
+  const [call = "", kind = call, like = kind, result = like, marks = ""] = digest.split(":");
+  const has = (mark: string): boolean => marks.includes(mark);
+  return { call, kind, like, result, is_error: has("e"), is_long: has("l"), is_mute: has("m") };
+}
+/** What says enough by itself, whatever was called: a failure like another, or the very same result. */
+function byResult({ call, like, result, is_error, is_long }: Digest): string {
+  return is_long ? (is_error ? like : result) : `${call} ${like}`;
+}
+/** Calls that differ in numbers alone and bring the very same. */
+function byKind({ call, kind, like, result, is_mute }: Digest): string {
+  return is_mute ? `${call} ${like}` : `${kind} ${result}`;
+}
+/** The text without what differs though nothing else is new: hashes, times of day, and how long something took. */
+function steady(text: string): string {
+  return text
+    .replace(/\b(?=[0-9a-f]*\d)[0-9a-f]{7,}\b/gi, "#")
+    .replace(/\b\d+(?::\d+)+(?:\.\d+)?\b/g, "#")
+    .replace(/\b\d+(?:\.\d+)? ?(?:ms|s|sec|seconds|min|minutes)\b/g, "#");
 }
 /** The text without what differs from one time to the next: numbers, hashes, the width of gaps. */
 export function blur(text: string): string {

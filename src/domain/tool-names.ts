@@ -133,6 +133,10 @@ export function alternativesTo(name: string, offered: readonly string[]): readon
   );
 }
 
+const argumentNames: ReadonlySet<string> = new Set(
+  Object.entries(argumentTable).flatMap(([own, others]) => [own, ...others]),
+);
+
 /** The arguments with the names the tool takes where others were written. Null when that changes nothing. */
 export function renamedArguments(args: unknown, takes: readonly string[]): Record<string, unknown> | null {
   if (typeof args !== "object" || args === null || Array.isArray(args)) return null;
@@ -161,27 +165,41 @@ const maxRaw = 2_000;
 
 /** What follows `tool` in a sentence and is no name: `No such tool available: Bash`. */
 const noName =
-  /^(?:available|was|is|are|not|does|did|has|can|cannot|could|to|for|with|in|of|and|or|the|an?|named?|called|calls?|results?|errors?|input|use|found|failed|unknown|exists?)$/i;
+  /^(?:available|was|is|are|not|does|did|has|can|cannot|could|to|for|with|in|of|and|or|the|an?|named?|called|calls?|results?|errors?|input|use|found|failed|unknown|exists?|you|your|it|its|that|this|which|because|execution|parameters?|arguments?|requested|request|name|here|there|by|from|at|on)$/i;
 const name = "([A-Za-z][\\w.-]{0,99})";
 /** Where a name stands, the likeliest first: behind `tool`, behind the colon or quote that follows it, in quotes. */
-const namePlaces = [
-  new RegExp(`\\b(?:tool|named?|called)\\s*:?\\s*["'\`]?${name}`, "gi"),
+const behindTool = new RegExp(`\\b(?:tool|named?|called)\\s*:?\\s*["'\`]?${name}`, "gi");
+const quoted = [
   new RegExp(`\\btool\\b[^"'\`\\n:]{0,40}[:"'\`]\\s*["'\`]?${name}`, "gi"),
   new RegExp(`["'\`]${name}["'\`]`, "g"),
 ];
-function toolIn(inner: string): string | null {
-  const words = namePlaces.flatMap((place) => [...inner.matchAll(place)].map(([, word = ""]) => word));
-  return words.find((word) => !noName.test(word)) ?? null;
+/** Only here any word may be the tool's name. */
+const saysNoTool =
+  /\b(?:no such|no|unknown|unrecognized|nonexistent) tool\b|\bnot an? (?:known |valid )?tool\b|\btool\b.{0,120}\b(?:not (?:found|exist|available|known|offered|supported|recognized)|doesn't exist|unknown|unavailable|unrecognized)\b/i;
+/** Here what stands in quotes is an argument, or a text. */
+const ofArguments = /\b(?:param(?:eter)?s?|arguments?|propert(?:y|ies)|fields?|strings?|inputs?|values?|options?)\b/i;
+function toolIn(inner: string, offered: readonly string[]): string | null {
+  const known = (word: string) =>
+    offered.includes(word) || (!argumentNames.has(word) && alternativesTo(word, offered).length > 0);
+  for (const sentence of inner.split(/\n|[.;!?]\s/)) {
+    const none = saysNoTool.test(sentence);
+    const places = none || !ofArguments.test(sentence) ? [behindTool, ...quoted] : [behindTool];
+    const words = places.flatMap((place) => [...sentence.matchAll(place)].map(([, word = ""]) => word));
+    const found = words.find((word) => !noName.test(word) && (none || known(word)));
+    if (found !== undefined) return found;
+  }
+  return null;
 }
 
-export function toolUseErrors(text: string): readonly ToolUseError[] {
+/** `offered` tells a tool's name from other words, where the sentence alone does not. */
+export function toolUseErrors(text: string, offered: readonly string[] = []): readonly ToolUseError[] {
   const found: ToolUseError[] = [];
   const open = "<tool_use_error>";
   const close = "</tool_use_error>";
   for (let from = text.indexOf(open); from >= 0 && found.length < maxErrors; from = text.indexOf(open, from + 1)) {
     const end = text.indexOf(close, from);
     const inner = text.slice(from + open.length, end < 0 ? from + maxRaw : Math.min(end, from + maxRaw)).trim();
-    const tool = toolIn(inner);
+    const tool = toolIn(inner, offered);
     found.push({ tool, message: inner.toWellFormed(), raw: `${open}${inner}${end < 0 ? "" : close}`.toWellFormed() });
   }
   return found;

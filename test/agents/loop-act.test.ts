@@ -9,6 +9,23 @@ import { ends, finish, loopWorld, reader, says, shell, tool } from "../fakes/loo
 const then = (first: ReturnType<typeof says>) => (_: unknown, at: number) => (at === 0 ? first : ends);
 
 describe("the calls of an answer", () => {
+  it("[MODEL-38] one that held a key of the deployment is not run, and the model is told why", async () => {
+    const seen: unknown[] = [];
+    const asked = says([["shell_execute", { command: "curl -H [key]" }]]);
+    const w = loopWorld({
+      script: then({ ...asked, calls: asked.calls.map((call) => ({ ...call, holds_key: true as const })) }),
+      run: (call) => {
+        seen.push(call);
+        return { kind: "result", text: "ran", is_error: false };
+      },
+    });
+    for (let step = 0; step < 2; step++) w.commit(await w.take());
+    const { turns } = await w.take();
+    expect(turns).toMatchObject([
+      { kind: "result", is_error: true, text: expect.stringContaining("a key of this deployment stood in it") },
+    ]);
+    expect([seen, w.row.state.repairs]).toEqual([[], 0]);
+  });
   it("[LOOP-6] one under way is looked at with what was stored of it, until it has its result", async () => {
     const seen: unknown[] = [];
     const moves: ToolMove[] = [

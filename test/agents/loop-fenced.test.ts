@@ -51,6 +51,34 @@ describe("results in their fences", () => {
       Array.from({ length: 60 }, (_, row) => `${row * at},${row + at}`).join("\n"),
     ]),
   };
+  const words = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"];
+  const each = (make: (word: string, at: number) => Made): Made[] => words.map(make);
+  const none = "The command ended with exit code 1, after 0.2 s.\nIt printed nothing.";
+  Object.assign(ordinary, {
+    "greps that find nothing": each((word) => ["shell_execute", { command: `grep -rn ${word} src` }, none, true]),
+    "questions answered by a code": each((word) => [
+      "shell_execute",
+      { command: `test -f src/${word}.ts` },
+      none,
+      true,
+    ]),
+    "passing tests of other files": each((word, at) => [
+      "shell_execute",
+      { command: `npx vitest run test/${word}.test.ts` },
+      `✓ test/${word}.test.ts (3 tests) ${at} ms\nTest Files 1 passed (1)\nTests 3 passed (3)\nDuration ${at}.2s`,
+    ]),
+    "pages of numbers": each((_, at) => [
+      "shell_execute",
+      { command: `sed -n '${at * 50},${at * 50 + 49}p' data.csv` },
+      Array.from({ length: 50 }, (_row, row) => `${at * 50 + row},${row * at}`).join("\n"),
+    ]),
+    "reads of names that are not there": each((word) => [
+      "file_read",
+      { path: `src/${word}` },
+      `There is no src/${word}.`,
+      true,
+    ]),
+  } satisfies Record<string, Made[]>);
   for (const [name, calls] of Object.entries(ordinary))
     it(`[STUCK-6] ordinary work is no looping: ${name}`, () => {
       expect(
@@ -67,7 +95,15 @@ describe("results in their fences", () => {
     ).toBe(3);
     const output = "FAIL test/a.test.ts: expected 1 to be 2, as it was said in the description of the test";
     expect(loopsAfter(four((at) => ["shell_execute", { command: `npm test ${at}` }, `${output} (${at} ms)`]))).toBe(4);
-    expect(loopsAfter(four((at) => ["file_edit", { path: `${at}` }, "old_text is not in it", true]))).toBe(4);
+    const changed = (at: number): Made => ["file_edit", { path: "a.ts", old_text: `old${at}` }, `Edited a.ts, ${at}.`];
+    const failed = (): Made => ["shell_execute", { command: "npm test" }, output, true];
+    const inTurn = Array.from({ length: 8 }, (_, at) => [changed(at), failed()]).flat();
+    expect(loopsAfter(inTurn)).toBe(12);
+    expect(
+      loopsAfter(four((at) => ["shell_execute", { command: `ls # ${at}` }, "README.md package.json src test"])),
+    ).toBe(4);
+    const clock = (at: number) => `${"a line that stays as it is\n".repeat(4)}at 12:00:0${at}`;
+    expect(loopsAfter(four((at) => ["file_read", { path: "log.txt" }, clock(at)]))).toBe(3);
     expect(
       loopsAfter(four((at) => ["file_read", { path: `${at}` }, "the very same words of a long file ".repeat(5)])),
     ).toBe(4);

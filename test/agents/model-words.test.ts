@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type FailedCall, failed, failureOf } from "../../src/adapters/model-failures.ts";
+import { isSecret, withoutKeys } from "../../src/adapters/model-keys.ts";
 import { messagesOf } from "../../src/adapters/model-messages.ts";
 import { pricesTakenOn, usdOf } from "../../src/adapters/prices.ts";
 import type { Turn } from "../../src/agents/models.ts";
@@ -101,7 +102,7 @@ const call: FailedCall = {
   model: "openai/x",
   answered: false,
   others: false,
-  keys: ["hush-hush"],
+  keys: ["Hush-hush-hush-1", "ollama"],
   sent: "You are told a long secret story about the merger of two companies.\nIn two lines.\nThrice as long.",
   spent: { usage: { input_tokens: 1, output_tokens: 0, cached_tokens: 0, estimated: true }, usd: null },
   now_ms: Date.parse("2026-11-22T12:00:00Z"),
@@ -109,12 +110,54 @@ const call: FailedCall = {
 const api = (statusCode: number, message: string, responseHeaders: Record<string, string> = {}) =>
   Object.assign(new Error(message), { name: "AI_APICallError", statusCode, responseHeaders });
 
+describe("keys in an answer", () => {
+  const secret = "sk-a/TOPSECRETKEY0123456789";
+  const taken = (args: string, keys = [secret], tool = "file_write") =>
+    withoutKeys({ text: "", finish: "calls", calls: [{ call_id: "1", tool, arguments: args }] }, keys).calls[0];
+  it("[MODEL-37] a secret is long and made by a machine; a dummy key or a word is none", () => {
+    for (const key of [secret, "AIzaSyA1234567890abcdef", "d41d8cd98f00b204e9800998ecf8427e"])
+      expect([key, isSecret(key)]).toEqual([key, true]);
+    for (const key of [
+      ...["ollama", "lm-studio", "no-key", "not-needed", "dummy-key", "token-abc123", "sk-no-key-required"],
+      ...["", "Sk-1234567890ab", "internationalization", "a-very-long-dummy-word"],
+    ])
+      expect([key, isSecret(key)]).toEqual([key, false]);
+  });
+  it("[MODEL-38] a call that holds one is marked, however it is escaped, and holds it no more", () => {
+    const escaped = [...secret].map((char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
+    expect(taken(`{"a":{"b":["say ${escaped}"]},"n":1}`)).toEqual({
+      ...{ call_id: "1", tool: "file_write", holds_key: true },
+      arguments: '{"a":{"b":["say [key]"]},"n":1}',
+    });
+    const slashed = secret.replace("/", "\\/");
+    for (const args of [
+      `{"a":"${slashed}"}`,
+      `{"${secret}":1}`,
+      `{"a":"${escaped}","a":"x"}`,
+      `{"a":"${escaped}`,
+      secret,
+    ]) {
+      const call = taken(args);
+      expect([args, call?.holds_key]).toEqual([args, true]);
+      expect(call?.arguments).not.toMatch(/TOPSECRET|u0054|a\\\//);
+    }
+    expect(taken("{}", [secret], `Bearer ${secret}`)).toMatchObject({ tool: "Bearer [key]", holds_key: true });
+  });
+  it("[MODEL-38] any other call comes through as it was written, also with a dummy key's word in it", () => {
+    for (const args of ['{"content": "Start it with: ollama serve\\u0021"}', '{"path":', ""]) {
+      const call = { call_id: "1", tool: "file_write", arguments: args };
+      expect([taken(args, [secret]), taken(args, ["ollama", secret])]).toEqual([call, call]);
+    }
+  });
+});
+
 describe("a failure's words", () => {
   it("[MODEL-9] hold no key, nothing that looks like one, and nothing of what was sent", () => {
     const words = (message: string) => failureOf(api(400, message), call).message;
-    expect(words("key hush-hush (hush-hush) and Bearer abc.def and sk-proj-12345678 are bad")).toBe(
+    expect(words("key Hush-hush-hush-1 (Hush-hush-hush-1) and Bearer abc.def and sk-proj-12345678 are bad")).toBe(
       "The model's provider refuses the call: key [key] ([key]) and [key] and [key] are bad",
     );
+    expect(words("no ollama here")).toBe("The model's provider refuses the call: no ollama here");
     for (const repeated of [
       "'a long secret story about   the merger of two'",
       "two companies. In two lines. Thrice as long.",

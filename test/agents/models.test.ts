@@ -4,10 +4,10 @@ import { ModelFailure, type ModelRequest, type Models } from "../../src/agents/m
 import { type ModelServer, type Script, startModelServer } from "../setup/model-server.ts";
 
 const keys = {
-  ANTHROPIC_API_KEY: "sk-ant-hush-1111",
-  OPENAI_API_KEY: "sk-oai-hush-2222",
-  GOOGLE_API_KEY: "AIza-hush-3333",
-  MODEL_API_KEY: "own-hush-4444",
+  ANTHROPIC_API_KEY: "sk-ant-hush-1111-aaaa",
+  OPENAI_API_KEY: "sk-oai-hush-2222-bbbb",
+  GOOGLE_API_KEY: "AIza-hush-3333-cccc",
+  MODEL_API_KEY: "own-hush-4444-Dddd",
 };
 let server: ModelServer;
 beforeAll(async () => {
@@ -169,9 +169,13 @@ describe.each(wires)("%s", (model) => {
     const repeats = await modelsOf(model).call(asking());
     for (const one of Object.values(keys)) expect(JSON.stringify(repeats)).not.toContain(one);
     expect(repeats.text).toBe("You sent [key] [key] [key] [key].");
-    expect(repeats.calls.map((call) => JSON.parse(call.arguments))).toEqual([
-      { path: "notes/[key] [key] [key] [key]" },
-    ]);
+    expect(repeats.calls).toMatchObject([{ arguments: '{"path":"notes/[key] [key] [key] [key]"}', holds_key: true }]);
+  });
+  it("[MODEL-38] alters no call for the word that stands in a local server's key", async () => {
+    scripted({ words: "ollama", calls: [{ tool: "file_read", arguments: { path: "ollama/serve" } }] });
+    const { text, calls } = await modelsOf(model, { MODEL_API_KEY: "ollama" }).call(asking());
+    expect([text, calls.map((call) => call.arguments)]).toEqual(["ollama", ['{"path":"ollama/serve"}']]);
+    expect(calls[0]).not.toHaveProperty("holds_key");
   });
   it("[MODEL-9] keeps its key out of what is said of it", async () => {
     const echoed = Object.values(keys).map((key) => `Incorrect API key provided: ${key}.`);

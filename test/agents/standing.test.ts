@@ -62,6 +62,24 @@ describe("a standing approval in use", () => {
     expect((await s.standing(near.id)).uses_left).toBe(2);
   });
 
+  it("[STA-44] a plan over what its asker gave waits for a person, and its card says why", async () => {
+    const { id } = await s.made();
+    const costly = plan.replace("goal:", "budget: { tokens: 900000, usd: 5 }\ngoal:");
+    const task = await s.chore(costly, alice, ["chore"], { tokens: 20_000, usd: 0.01 });
+    await s.flush();
+    expect(s.status(task)).toBe("waiting on plan");
+    expect(s.approval(task).standing_notes).toEqual([
+      {
+        ...{ id, name: "chores" },
+        why: "alice#abc123 gave this task 20,000 tokens and $0.01; this plan asks for 900,000 tokens and $5: more than was given.",
+      },
+    ]);
+    expect((await s.standing(id)).uses_left).toBe(2);
+    const enough = await s.chore(costly, alice, ["chore"], { tokens: 900_000, usd: 5 });
+    await s.flush();
+    expect(s.status(enough)).toBe("active");
+  });
+
   it("[STA-22] lost before its commit it is begun anew after a restart; lost after it nothing happens twice", async () => {
     const { id } = await s.made();
     const task = await s.chore();

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { shownItem } from "../../durable-objects/runtime/shown-item.ts";
 import { searchScript } from "../../src/agents/tools/search.ts";
-import { besideAsked, givenWords } from "../../src/domain/asked-budget.ts";
+import { besideAsked, besideDefault, givenWords } from "../../src/domain/asked-budget.ts";
 import { parsePlan } from "../../src/domain/plan.ts";
 import { contentHash } from "../../src/domain/token.ts";
 import { limits } from "../../src/limits.ts";
@@ -67,9 +67,29 @@ describe("what a card shows of what is told", () => {
     );
     must(await run.approve(card));
   });
+  it("[MNB-14] where the asker gave none, what a task has by default stands beside what the plan asks for", async () => {
+    const run = open();
+    const id = must(await run.ask(run.ada));
+    await run.observe(run.planResult(id, planOf("P").replace("goal:", "budget: { tokens: 900000000 }\ngoal:")));
+    const { card } = await run.onlyCard(id);
+    expect(card.facts).toContain(
+      "ada stated no budget, and a task has 500,000 tokens and $5 by default; this plan asks for 900,000,000 tokens and no limit in dollars.",
+    );
+    const asked = { tokens: 7, usd: 2, minutes: 4 };
+    expect(besideDefault({}, asked)).toContain("asks for 7 tokens, $2 and 4 minutes.");
+    expect([besideDefault({ usd: 1 }, asked), besideDefault(null, { ...asked, tokens: 0 })]).toEqual([null, null]);
+  });
   it("[MNB-13] more is more in any unit that was stated; a plan without tokens is paid from what was given", () => {
     const over = (given: object, asked: object) =>
       besideAsked(given, { tokens: 100, usd: 1, minutes: null, ...asked })?.over ?? null;
+    expect([
+      over({ minutes: 30 }, {}),
+      over({ minutes: 5 }, { tokens: 0 }),
+      over({ minutes: 5 }, { minutes: 5 }),
+    ]).toEqual([false, true, false]);
+    expect(besideAsked({ minutes: 5 }, { tokens: 0, usd: 0, minutes: null })?.words).toBe(
+      "gave this task 5 minutes; this plan asks for no tokens of its own and 30 minutes an attempt, which it leaves as they are: more than was given.",
+    );
     expect(besideAsked(null, { tokens: 1, usd: 0, minutes: null })).toBeNull();
     expect([over({}, {}), over({ tokens: 100, usd: 1 }, {})]).toEqual([null, false]);
     expect([over({ tokens: 99 }, {}), over({ usd: 0.5 }, {}), over({ usd: 5 }, { usd: 0 })]).toEqual([
@@ -77,7 +97,7 @@ describe("what a card shows of what is told", () => {
       true,
       true,
     ]);
-    expect([over({ usd: 5 }, { tokens: 0, usd: 0 }), over({ minutes: 5 }, {})]).toEqual([false, false]);
+    expect([over({ usd: 5 }, { tokens: 0, usd: 0 }), over({ minutes: 50 }, {})]).toEqual([false, false]);
     expect(over({ minutes: 5 }, { tokens: 0, minutes: 6 })).toBe(true);
     expect(besideAsked({ tokens: 5 }, { tokens: 0, usd: 0, minutes: null })?.words).toBe(
       "gave this task 5 tokens; this plan asks for no tokens of its own.",

@@ -71,7 +71,7 @@ describe("a wildcard speaks for a small core", () => {
     ["sed **", "sed -i s/old_name/new-name/g src/a"],
     ["sed -i -e * -e * *", "sed -i -e s/a/b/ -e 's/c d/e/' src/a"],
     ["cp **", "cp -f src/a src/b"],
-    ["cp * *", "cp package.json src/p.json"],
+    ["cp **", "cp -T package.json src/p.json"],
     ["mv **", "mv src/a src/b"],
     ["rm **", "rm -r src/old"],
     ["rm **", "rm -r src"],
@@ -83,7 +83,6 @@ describe("a wildcard speaks for a small core", () => {
     ["git **", "git commit -m x"],
     ["git mv * *", "git mv src/a src/b"],
     ["git rm **", "git rm -r src/old"],
-    ["git checkout **", "git checkout -b feature/x"],
     ["npm **", "npm test"],
     ["npm **", "npm run build"],
     ["npx vitest **", "npx vitest run x"],
@@ -145,7 +144,6 @@ describe("what a wildcard's command writes", () => {
     ["ln **", "ln -sf a scripts/l"],
     ["git mv * *", "git mv src/a scripts/gen.sh"],
     ["git rm **", "git rm scripts/gen.sh"],
-    ["git restore **", "git restore scripts/gen.sh"],
     ["timeout 60 cp * *", "timeout 60 cp src/evil scripts/gen.sh"],
   ])("[GR-72] %s writes nothing outside of paths: %s", (grant, script) => {
     expect(granted(script, [grant])).toBe(false);

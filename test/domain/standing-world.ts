@@ -84,6 +84,7 @@ export function asked(more: Partial<Asked> = {}, within: Partial<StandingBounds>
       labels_by_role: "approver",
       taint: "member",
       decided_by_person: false,
+      budget: null,
     },
     usage: { plans: 0, tokens: 0, usd: 0, minutes: 0 },
     rules: defaultPolicy.approvals,

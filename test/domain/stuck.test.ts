@@ -24,6 +24,8 @@ const ended = (command: string, text: string, is_error = false) =>
   digestOf({ tool: "shell_execute", arguments: { command } }, { text, is_error });
 /** A text of its own for each number, also when numbers and hashes do not count. */
 const word = (at: number): string => [...String(at)].map((digit) => "ghijklmnop".charAt(Number(digit))).join("");
+/** Long enough to say something by itself. */
+const said = ", as a program tells it that has more to say about what went wrong than a single word";
 const times = <T>(count: number, of: readonly T[]): T[] => Array.from({ length: count }, () => of).flat();
 
 describe("when a loop no longer gets on", () => {
@@ -47,13 +49,13 @@ describe("when a loop no longer gets on", () => {
     for (let period = 1; period <= limits.output_period; period++) {
       const round = (lap: number) =>
         Array.from({ length: period }, (_, at) =>
-          ended(`call ${lap} ${at}`, `error ${word(at)} at line ${lap} of 3f9a2b${lap}c in ${lap}.5 s`, true),
+          ended(`call ${lap} ${at}`, `error ${word(at)} at line ${lap} of 3f9a2b${lap}c in ${lap}.5 s${said}`, true),
         );
       const laps = Array.from({ length: limits.repeated_outputs }, (_, lap) => round(lap)).flat();
       expect(laps.length).toBeLessThanOrEqual(recentKept);
       expect(judge(pace(laps), 0)).toMatchObject({ reason: "looping" });
       expect(judge(pace(laps.slice(1)), 0)).toBeNull();
-      expect(judge(pace([...laps.slice(0, -1), ended("new", "something else went wrong", true)]), 0)).toBeNull();
+      expect(judge(pace([...laps.slice(0, -1), ended("new", `something else went wrong${said}`, true)]), 0)).toBeNull();
     }
   });
   it("[STUCK-2] a short good word says nothing by itself: other calls may all be answered with it", () => {
@@ -83,7 +85,9 @@ describe("when a loop no longer gets on", () => {
           limits.repeated_outputs,
           Array.from({ length: period }, (_, at) => word(at)),
         );
-        const recent = [...fresh, ...laps.map((text, at) => ended(`d${at}`, text, true))].slice(-recentKept);
+        const recent = [...fresh, ...laps.map((text, at) => ended(`d${at}`, `${text}${said}`, true))].slice(
+          -recentKept,
+        );
         expect(judge(pace(recent), 0)).toMatchObject({ reason: "looping" });
       }),
     );

@@ -56,6 +56,32 @@ describe("names of tools learned elsewhere", () => {
     for (const none of [null, "x", [1]]) expect(renamedArguments(none, ["path"])).toBeNull();
     expect(renamedArguments({ y: 1 }, ["constructor"])).toBeNull();
   });
+  it("[FALL-5] a word is a tool's name where no such tool is said to be, or where a tool that is offered does the same", () => {
+    const toolOf = (words: string) => toolUseErrors(`<tool_use_error>${words}</tool_use_error>`, offered)[0]?.tool;
+    for (const words of [
+      "InputValidationError: Edit failed due to the following issue:\nThe required parameter `file_path` is missing",
+      "Bash failed: the required parameter `command` is missing",
+      'String to replace not found in file.\nString: "shell"',
+      "The tool you asked for, Write, is not available",
+      "Cannot use tool because Edit comes first",
+      "The tool call failed: timeout",
+      "Invalid tool parameters: path",
+      "tool execution error: `command` is empty",
+      "File has not been read yet",
+      'It printed "hello"',
+    ])
+      expect([words, toolOf(words)]).toEqual([words, null]);
+    for (const [words, tool] of [
+      ["No such tool available: Frobnicate", "Frobnicate"],
+      ["Unknown tool 'frob.do'", "frob.do"],
+      ["The tool `Frob` does not exist", "Frob"],
+      ["`Frob` is not a tool", "Frob"],
+      ['"Grep" is disabled', "Grep"],
+      ["Tool mcp__fs__read_file failed", "mcp__fs__read_file"],
+      ["The tool is unavailable: Edit", "Edit"],
+    ])
+      expect([words, toolOf(words ?? "")]).toEqual([words, tool]);
+  });
   it("[FALL-3] errors in tags are read out of any text, cut off or nested, a few at most", () => {
     expect(toolUseErrors("no <b>tags</b>")).toEqual([]);
     expect(toolUseErrors("a <tool_use_error>The tool `Bash` is unknown</tool_use_error> b")).toEqual([
@@ -73,7 +99,7 @@ describe("names of tools learned elsewhere", () => {
       "There is no tool named 'Bash'",
       "`Bash` is not a tool",
     ])
-      expect([words, toolUseErrors(`<tool_use_error>${words}`)[0]?.tool]).toEqual([words, "Bash"]);
+      expect([words, toolUseErrors(`<tool_use_error>${words}`, offered)[0]?.tool]).toEqual([words, "Bash"]);
     expect(toolUseErrors("<tool_use_error>The tool was not found")).toMatchObject([{ tool: null }]);
     expect(toolUseErrors("<tool_use_error>x</tool_use_error>".repeat(100))).toHaveLength(8);
     expect(toolUseErrors(`<tool_use_error>${"y".repeat(100_000)}`)[0]?.message.length).toBeLessThanOrEqual(2_000);

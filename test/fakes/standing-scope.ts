@@ -51,8 +51,10 @@ export class StandingScope extends HeldScope {
     return this.door.revokeStandingApproval(by, id, reason);
   }
   /** A task of that label whose plan came into review; nothing has looked at it yet. */
-  async chore(markdown = plan, by: Caller = alice, labels = ["chore"]): Promise<string> {
-    const input = { title: "A chore", description: "", labels, repo: { url: repo, ref: "HEAD" }, plan: markdown };
+  async chore(markdown = plan, by: Caller = alice, labels = ["chore"], budget?: { tokens: number; usd: number }) {
+    const repo_ref = { url: repo, ref: "HEAD" };
+    const asked = { title: "A chore", description: "", labels, repo: repo_ref, plan: markdown };
+    const input = budget === undefined ? asked : { ...asked, budget };
     const { body } = must(await this.tasks.createTask(by, { ...input, register_repo: true }, null));
     await this.replan(body.id, markdown);
     return body.id;

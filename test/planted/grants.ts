@@ -3,6 +3,7 @@ import type { Plant } from "./plants.ts";
 
 const place = { test: "test/domain/grant-place.test.ts" };
 const core = { test: "test/domain/grant-core.test.ts" };
+const plain = { test: "test/domain/grant-plain.test.ts" };
 const paths = { test: "test/domain/gate-paths.test.ts" };
 
 export const grantPlants: readonly Plant[] = [
@@ -97,10 +98,82 @@ export const grantPlants: readonly Plant[] = [
   {
     id: "wildcard-writes-anywhere",
     file: "src/domain/grant-wild.ts",
-    find: "if (!landings(written).every(may)) return false;",
-    replace: "if (!landings(written).every((path) => may(path) || !isGuarded(path, allow, cwd))) return false;",
+    find: "if (!landings(run, written).every(may)) return false;",
+    replace: "if (!landings(run, written).every((path) => may(path) || !isGuarded(path, allow, cwd))) return false;",
     why: "a copy writes the script that is granted beside it",
     subset: core,
+  },
+  {
+    id: "wildcard-for-any-word",
+    file: "src/domain/grant-plain.ts",
+    find: "if (plain.test(word) ||",
+    replace: 'if (!word.includes(" ") ||',
+    why: "a target of make holds a command for the shell of its recipe",
+    subset: plain,
+  },
+  {
+    id: "make-any-target",
+    file: "src/domain/grant-plain.ts",
+    find: "return target.test(word);",
+    replace: "return plain.test(word);",
+    why: "make's own rules make a program of a script that was written",
+    subset: plain,
+  },
+  {
+    id: "git-names-branches",
+    file: "src/domain/grant-git.ts",
+    find: '(words.every((word) => word.startsWith("-")) ||',
+    replace: "(words.length > 0 ||",
+    why: "a wildcard makes a branch of another commit",
+    subset: plain,
+  },
+  {
+    id: "switch-behind-dashes",
+    file: "src/domain/shell-git.ts",
+    find: 'if (other !== "") return when(true',
+    replace: 'if (other === "--") return when(true',
+    why: "git switch -- brings the files of another commit and is plain",
+    subset: plain,
+  },
+  {
+    id: "formatter-writes-anywhere",
+    file: "src/domain/shell-runner-files.ts",
+    find: 'return files.length === 0 ? ["."] : files;',
+    replace: "return [];",
+    why: "a formatter writes a script beside what is granted",
+    subset: plain,
+  },
+  {
+    id: "build-writes-anywhere",
+    file: "src/domain/shell-files.ts",
+    find: "  go: /^--?o$/,",
+    replace: "  go: /^--output$/,",
+    why: "go build writes its program over a granted script",
+    subset: plain,
+  },
+  {
+    id: "moves-home",
+    file: "src/domain/grant-place.ts",
+    find: "place === undefined ||",
+    replace: "(place === undefined && run.length > 9) ||",
+    why: "a bare cd leads home, and what is read next lies there",
+    subset: plain,
+  },
+  {
+    id: "links-by-place",
+    file: "src/domain/grant-place.ts",
+    find: "partsOf(path).some((part) => byPlace.test(foldName(part)))",
+    replace: 'path.split("/").some((part) => part === "cypress")',
+    why: "a link renames what is protected by its place",
+    subset: plain,
+  },
+  {
+    id: "pattern-behind-dashes",
+    file: "src/domain/shell-text-words.ts",
+    find: "(!/^-./.test(word) || (end >= 0 && at > end))",
+    replace: "!/^-./.test(word)",
+    why: "grep -- -x FILE: the file is taken for the pattern",
+    subset: plain,
   },
   {
     id: "any-script-of-sed",

@@ -83,10 +83,18 @@ export const loopPlants: readonly Plant[] = [
   {
     id: "ok-is-a-pattern",
     file: "src/domain/stuck.ts",
-    find: "const alone = result.is_error || (told.length >= tellingChars && !changing.includes(call.tool));",
-    replace: "const alone = true;",
+    find: 'like.length >= tellingChars && (is_error || !changing.includes(tool)) ? "l" : "",',
+    replace: '"l",',
     why: "four commands in a row that say nothing are taken for a loop",
     subset: stuck,
+  },
+  {
+    id: "same-failure-for-ever",
+    file: "src/domain/stuck.ts",
+    find: "if (failing.length >= limits.same_failures)",
+    replace: "if (failing.length > recentKept)",
+    why: "a test that fails the same way after each edit is never seen",
+    subset: { test: "test/agents/loop-fenced.test.ts" },
   },
   {
     id: "told-between-call-and-result",

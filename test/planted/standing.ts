@@ -105,4 +105,20 @@ export const standingPlants: readonly Plant[] = [
     why: "the token of a revoked approval is not void",
     subset: runtime,
   },
+  {
+    id: "standing-over-the-asker",
+    file: fit,
+    find: "return beside?.over === true ?",
+    replace: "return beside === null ?",
+    why: "a plan over what its asker gave is approved without a person",
+    subset: runtime,
+  },
+  {
+    id: "minutes-unsaid-are-none",
+    file: "src/domain/asked-budget.ts",
+    find: "(minutes ?? limits.attempt_minutes) > given.minutes",
+    replace: "(minutes ?? 0) > given.minutes",
+    why: "a plan that states no minutes counts as if it had none",
+    subset: { test: "test/agents/told.test.ts" },
+  },
 ];

@@ -21,7 +21,7 @@ describe("the messaging simulation", () => {
     expect(failures.map((failure) => `${failure.violation}\n${replayOf(failure)}`)).toEqual([]);
     expect(figures.steps).toBeGreaterThanOrEqual(steps);
     console.log(`messaging simulation, seed ${seed}: ${JSON.stringify(figures)}`);
-  }, 600_000);
+  }, 1_500_000);
   it("[SIM-2] each kind of fault happens often, and so does what they are meant to hurt", async () => {
     const { figures } = await runEpisodes(seedsOf("faults", 20_000), episodeSteps);
     for (const [name, atLeast] of [

@@ -103,8 +103,9 @@ export const names: Family = {
     ].map((path) => file("file_write", path)),
     // Odd to the eye, and by every byte a program that nobody listed: no wildcard speaks for it.
     ...["git\u00a0status", "gіt status", "echo ok ; ｒｍ -rf ."].map((command) => sh(command)),
-    // And by every byte one file of the workspace: allowed with all of them.
-    sh("git status ．．／．．", "grant", "auto"),
+    // And by every byte one file of the workspace: a call like any other where all may run, but no plain word.
+    sh("git status ．．／．．", "auto"),
+    // In a tool's own argument it is allowed with all of them.
     ...["src/..\u2215..\u2215x", "C:\\Windows\\x", "\\\\evil.example\\share", "file:///etc/passwd"].map((path) =>
       file("file_write", path, "grant", "auto"),
     ),
