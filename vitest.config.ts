@@ -53,6 +53,7 @@ export default defineConfig({
                 SANDBOX_URL: inject("hostUrl"),
                 SANDBOX_SECRET: inject("hostSecret"),
                 TEST_MODEL_URL: inject("modelUrl"),
+                TEST_GITHUB: inject("github"),
                 TEST_REPO: pathToFileURL(inject("hostRepo")).href,
                 TEST_MIGRATIONS: await readD1Migrations("./migrations"),
                 TEST_EVICTIONS: process.env.COUNTERSIGN_EVICTIONS ?? "80",
@@ -65,7 +66,7 @@ export default defineConfig({
           name: "workerd",
           include: ["test/objects/**/*.test.ts"],
           setupFiles: ["test/objects/setup.ts"],
-          globalSetup: ["test/setup/host.ts", "test/setup/models.ts"],
+          globalSetup: ["test/setup/host.ts", "test/setup/models.ts", "test/setup/github.ts"],
           testTimeout: 120_000,
           // Each scope is a test's own, so files may share one workerd, which takes seconds to start.
           isolate: false,

@@ -22,7 +22,7 @@ import type { ChainEnd } from "./audit-log.ts";
 import { OutputSockets } from "./output-sockets.ts";
 import { earliest, Post } from "./post.ts";
 import { type Answer, type RemoteAgent, runtimeOf } from "./remote.ts";
-import { firstAgents } from "./runtime/directory.ts";
+import { startedAgents } from "./runtime/directory.ts";
 import type { Confirmed } from "./shipping.ts";
 import { durableSql } from "./sql.ts";
 
@@ -102,8 +102,8 @@ export class AgentObject extends DurableObject<Bindings> implements RemoteAgent 
 
   /** Takes a message into the inbox. `refused` is for what it can never take; anything thrown is tried again. */
   async deliver(message: Message): Promise<Answer> {
-    // The agents a scope begins with are started before anything can be sent to them, so theirs is only late.
-    if (this.#stores.self.read() === null && !(firstAgents as readonly string[]).includes(message.recipient))
+    // These are started before anything is sent to them, or with it, so theirs is only late.
+    if (this.#stores.self.read() === null && !startedAgents.includes(message.recipient))
       return { refused: `there is no agent ${message.recipient}` };
     const { scope, name } = this.#stores.self.belongs(message.scope_id);
     const now = Date.now();

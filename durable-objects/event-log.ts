@@ -32,8 +32,11 @@ const pruneBatch = 5_000;
 
 export class EventLog {
   readonly #sql: Sql;
-  constructor(sql: Sql) {
+  /** Hears of each event in the transaction that appends it. */
+  readonly #heard: (event: EventView, now: number) => void;
+  constructor(sql: Sql, heard: (event: EventView, now: number) => void = () => undefined) {
     this.#sql = sql;
+    this.#heard = heard;
   }
 
   /** Fields of the type beyond 32 KB are dropped with a mark: an event is a notice, what it tells of is stored elsewhere. */
@@ -59,7 +62,14 @@ export class EventLog {
       ...[type, kind, task_id, now, body],
     );
     if (row === null) throw new Error("events: the insert returned no row");
-    return read({ seq: row.seq, body });
+    const event = read({ seq: row.seq, body });
+    this.#heard(event, now);
+    return event;
+  }
+  /** Null when it is not kept any more. */
+  get(seq: number): EventView | null {
+    const row = this.#sql.one<StoredEvent>("SELECT seq, body FROM events WHERE seq = ?", seq);
+    return row === null ? null : read(row);
   }
 
   /** Events later than `seq`, oldest first. A type in `types` also takes its phases: `phase_start` takes `phase_start:coding`. */

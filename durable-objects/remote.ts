@@ -14,11 +14,15 @@ import type {
   Use,
 } from "../src/agents/mind-bus.ts";
 import type { CallOutcome } from "../src/agents/ports.ts";
+import type { GithubEvent, GithubRepository } from "../src/domain/github/shapes.ts";
+import type { GithubStanding } from "../src/domain/github/standing.ts";
+import type { Triggers } from "../src/domain/github/triggers.ts";
 import type { Message } from "../src/domain/message.ts";
 import type { ObjectFigures } from "../src/domain/metrics.ts";
 import type { QueueDetail, QueueMove, QueueView } from "../src/domain/queue-shapes.ts";
 import type { Page } from "../src/domain/view.ts";
 import type { Bindings } from "../src/env.ts";
+import type { GithubAdminDoor, GithubObjectDoor } from "../src/http/doors.ts";
 import type { AgentReport, Move } from "./agent/self.ts";
 import type { ChainEnd } from "./audit-log.ts";
 import type { Lease } from "./durable-queue.ts";
@@ -78,6 +82,29 @@ export interface RemoteRuntime extends Sender {
   recall(scope: string, asker: Asker, query: string, limit: number): Promise<readonly Remembered[]>;
   history(scope: string, asker: { readonly task_id: string; readonly agent: string }): Promise<readonly PastTask[]>;
   say(scope: string, task_id: string, id: string, text: string): Promise<void>;
+  githubStanding(scope: string, task_id: string): Promise<GithubStanding | null>;
+}
+/** A repository that is joined to a scope, as the scope keeps it. */
+export interface GithubLink {
+  readonly repository: GithubRepository;
+  readonly url: string;
+  readonly state: "linked" | "suspended";
+  readonly triggers: Triggers;
+}
+/** What GitHub's door, its installations and git's credentials ask of a scope. */
+export interface RemoteGithub {
+  /** `seen`: claimed before. `not_linked`: the repository is not this scope's now, and nothing was kept. */
+  githubDelivery(scope: string, delivery: GithubEvent): Promise<"claimed" | "seen" | "not_linked">;
+  githubIgnored(scope: string, why: string): Promise<void>;
+  githubLinked(scope: string, repositories: readonly GithubRepository[]): Promise<void>;
+  githubUnlinked(scope: string, ids: readonly number[], why: "removed" | "suspended"): Promise<void>;
+  githubLink(scope: string, repository_id: number): Promise<GithubLink | null>;
+  githubLinks(scope: string): Promise<readonly GithubLink[]>;
+  /** Null when there is no such link. */
+  githubTriggers(scope: string, repository_id: number, triggers: Triggers, by: string): Promise<GithubLink | null>;
+  /** By an address of now or of before, whatever its case; null unless it is linked now. */
+  githubRepository(scope: string, url: string): Promise<GithubRepository | null>;
+  githubCounts(scope: string): Promise<readonly { event: string; why: string; n: number }[]>;
 }
 export interface RemoteAgent extends Sender {
   start(scope: string, name: string): Promise<void>;
@@ -96,6 +123,10 @@ export interface RemoteAgent extends Sender {
   chainHead(scope: string): Promise<ChainEnd | null>;
   figures(scope: string): Promise<ObjectFigures>;
 }
+/** What the deployment's GitHub object answers. `doors.ts` says what each of the door's methods means. */
+export interface RemoteGithubApp extends GithubObjectDoor, GithubAdminDoor {
+  sweep(): Promise<void>;
+}
 export interface RemotePool {
   acquire(scope: string, holder: string): Promise<boolean>;
   release(holder: string): Promise<void>;
@@ -108,8 +139,15 @@ export interface RemotePool {
 export function runtimeOf(bindings: Bindings, scope: string): RemoteRuntime {
   return bindings.RUNTIME.getByName(`${scope}/runtime`) as unknown as RemoteRuntime;
 }
+export function githubOf(bindings: Bindings, scope: string): RemoteGithub {
+  return bindings.RUNTIME.getByName(`${scope}/runtime`) as unknown as RemoteGithub;
+}
 export function agentOf(bindings: Bindings, scope: string, name: string): RemoteAgent {
   return bindings.AGENT.getByName(`${scope}/${name}`) as unknown as RemoteAgent;
+}
+/** The deployment's one, whatever scopes there are. */
+export function githubAppOf(bindings: Bindings): RemoteGithubApp {
+  return bindings.GITHUB.getByName("github") as unknown as RemoteGithubApp;
 }
 export function poolOf(bindings: Bindings): RemotePool {
   return bindings.POOL.getByName("pool") as unknown as RemotePool;

@@ -9,7 +9,7 @@ import { overdueBy } from "../src/domain/overdue.ts";
 import { ok, type Result } from "../src/domain/refusal.ts";
 import type { Bindings } from "../src/env.ts";
 import type { RuntimeDoor } from "../src/http/doors.ts";
-import type { Answer, RemoteRuntime } from "./remote.ts";
+import type { Answer, RemoteGithub, RemoteRuntime } from "./remote.ts";
 import { followDefaults } from "./runtime/policies.ts";
 import { PeoplesRuntime } from "./runtime-people.ts";
 import type { Confirmed } from "./shipping.ts";
@@ -17,8 +17,9 @@ import type { Confirmed } from "./shipping.ts";
 // What a method is called with: the signatures stand in `src/http/doors.ts` (people) and `remote.ts` (agents).
 type Asked<Method extends keyof RuntimeDoor> = Parameters<RuntimeDoor[Method]>;
 type Told<Method extends keyof RemoteRuntime> = Parameters<RemoteRuntime[Method]>;
+type Joined<Method extends keyof RemoteGithub> = Parameters<RemoteGithub[Method]>;
 
-export class RuntimeObject extends PeoplesRuntime implements RuntimeDoor, RemoteRuntime {
+export class RuntimeObject extends PeoplesRuntime implements RuntimeDoor, RemoteRuntime, RemoteGithub {
   #working = false;
 
   constructor(ctx: DurableObjectState, bindings: Bindings) {
@@ -107,6 +108,39 @@ export class RuntimeObject extends PeoplesRuntime implements RuntimeDoor, Remote
   say(...told: Told<"say">) {
     return this.parts.minds.say(...told);
   }
+  githubStanding(...told: Told<"githubStanding">) {
+    return this.parts.github.githubStanding(...told);
+  }
+
+  // --- what GitHub's door and its installations bring
+
+  githubDelivery(...joined: Joined<"githubDelivery">) {
+    return this.parts.github.githubDelivery(...joined);
+  }
+  githubIgnored(...joined: Joined<"githubIgnored">) {
+    return this.parts.github.githubIgnored(...joined);
+  }
+  githubLinked(...joined: Joined<"githubLinked">) {
+    return this.parts.github.githubLinked(...joined);
+  }
+  githubUnlinked(...joined: Joined<"githubUnlinked">) {
+    return this.parts.github.githubUnlinked(...joined);
+  }
+  githubLink(...joined: Joined<"githubLink">) {
+    return this.parts.github.githubLink(...joined);
+  }
+  githubLinks(...joined: Joined<"githubLinks">) {
+    return this.parts.github.githubLinks(...joined);
+  }
+  githubTriggers(...joined: Joined<"githubTriggers">) {
+    return this.parts.github.githubTriggers(...joined);
+  }
+  githubRepository(...joined: Joined<"githubRepository">) {
+    return this.parts.github.githubRepository(...joined);
+  }
+  githubCounts(...joined: Joined<"githubCounts">) {
+    return this.parts.github.githubCounts(...joined);
+  }
 
   // --- messages
 
@@ -142,11 +176,12 @@ export class RuntimeObject extends PeoplesRuntime implements RuntimeDoor, Remote
 
   /** Each part by itself: one that meets a bug keeps none of the others from its work. */
   override async alarm(): Promise<void> {
-    const { mailroom, decisions, crew, records, pulse } = this.parts;
+    const { mailroom, decisions, github, crew, records, pulse } = this.parts;
     this.#working = true;
     const parts: (() => unknown)[] = [
       () => mailroom.expire(Date.now()),
       () => decisions.expire(Date.now()),
+      () => github.settle(Date.now()),
       () => crew.supervise(),
       () => crew.start(Date.now()),
       () => mailroom.work(),

@@ -163,6 +163,51 @@ export abstract class PeoplesRuntime
   recordedCalls(...asked: Asked<"recordedCalls">) {
     return this.parts.policy.recordedCalls(...asked);
   }
+  webhooks(...asked: Asked<"webhooks">) {
+    return this.parts.webhooks.webhooks(...asked);
+  }
+  webhook(...asked: Asked<"webhook">) {
+    return this.parts.webhooks.webhook(...asked);
+  }
+  addWebhook(...asked: Asked<"addWebhook">) {
+    return this.parts.webhooks.addWebhook(...asked);
+  }
+  removeWebhook(...asked: Asked<"removeWebhook">) {
+    return this.parts.webhooks.removeWebhook(...asked);
+  }
+  moveWebhook(...asked: Asked<"moveWebhook">) {
+    return this.parts.webhooks.moveWebhook(...asked);
+  }
+  rotateWebhook(...asked: Asked<"rotateWebhook">) {
+    return this.parts.webhooks.rotateWebhook(...asked);
+  }
+  testWebhook(...asked: Asked<"testWebhook">) {
+    return this.parts.webhooks.testWebhook(...asked);
+  }
+  webhookDeliveries(...asked: Asked<"webhookDeliveries">) {
+    return this.parts.webhooks.webhookDeliveries(...asked);
+  }
+  redeliver(...asked: Asked<"redeliver">) {
+    return this.parts.webhooks.redeliver(...asked);
+  }
+  hooks(...asked: Asked<"hooks">) {
+    return this.parts.hooks.hooks(...asked);
+  }
+  addHook(...asked: Asked<"addHook">) {
+    return this.parts.hooks.addHook(...asked);
+  }
+  removeHook(...asked: Asked<"removeHook">) {
+    return this.parts.hooks.removeHook(...asked);
+  }
+  rotateHook(...asked: Asked<"rotateHook">) {
+    return this.parts.hooks.rotateHook(...asked);
+  }
+  hookSecrets(...asked: Asked<"hookSecrets">) {
+    return this.parts.hooks.hookSecrets(...asked);
+  }
+  runHook(...asked: Asked<"runHook">) {
+    return this.parts.hooks.runHook(...asked);
+  }
   events(...asked: Asked<"events">) {
     return this.parts.feed.events(...asked);
   }

@@ -4,23 +4,34 @@
  */
 import { z } from "zod";
 import type { AgentObject } from "../durable-objects/agent-object.ts";
+import type { GithubObject } from "../durable-objects/github-object.ts";
 import type { PoolObject } from "../durable-objects/pool-object.ts";
+import { githubOf } from "../durable-objects/remote.ts";
 import type { RuntimeObject } from "../durable-objects/runtime-object.ts";
 import { blobArtifacts } from "./adapters/blobs.ts";
+import { gitCredentials } from "./adapters/git-credentials.ts";
+import type { GithubBindings, GithubConfig } from "./adapters/github-config.ts";
+import type { GithubTokens } from "./adapters/github-tokens.ts";
+import { githubFrom } from "./adapters/github-world.ts";
 import { HostSandboxes } from "./adapters/host-sandboxes.ts";
 import { modelsFrom, type RoleBindings } from "./adapters/model-roles.ts";
 import { Records } from "./adapters/records.ts";
 import { createSigner, type KeySigner, readSigningKeys } from "./adapters/signer.ts";
 import { HttpWebSearch, whyNoSearchUrl } from "./adapters/web-search.ts";
+import { webhookPost } from "./adapters/webhook-post.ts";
+import type { GitCredentials, Github, GithubApp } from "./agents/github-port.ts";
 import type { Models } from "./agents/models.ts";
 import { type Artifacts, type Sandboxes, SandboxFailure, type WebSearch } from "./agents/ports.ts";
+import type { WebhookPost } from "./agents/webhook-port.ts";
 import type { Sent } from "./domain/posted.ts";
 import type { RecordsBatch } from "./domain/records.ts";
+import { gitOriginOf } from "./domain/repo.ts";
 
-export interface Bindings extends RoleBindings {
+export interface Bindings extends RoleBindings, GithubBindings {
   readonly AGENT: DurableObjectNamespace<AgentObject>;
   readonly RUNTIME: DurableObjectNamespace<RuntimeObject>;
   readonly POOL: DurableObjectNamespace<PoolObject>;
+  readonly GITHUB: DurableObjectNamespace<GithubObject>;
   readonly MESSAGES: Queue<Sent>;
   readonly RECORDS: Queue<RecordsBatch>;
   readonly DB: D1Database;
@@ -34,6 +45,7 @@ export interface Bindings extends RoleBindings {
   readonly WEB_SEARCH_URL?: string;
   readonly WEB_SEARCH_KEY?: string;
   readonly ALLOW_PERMISSIVE?: string;
+  readonly WEBHOOK_LOOPBACK?: string;
 }
 
 export interface World {
@@ -42,6 +54,15 @@ export interface World {
   readonly models: Models;
   /** Null when no provider is configured. */
   readonly search: WebSearch | null;
+  /** Every call says what to configure where there is no GitHub App. */
+  readonly github: Github;
+  readonly githubApp: GithubApp;
+  /** Null without an App, as its configuration is: for git's own short-lived credentials. */
+  readonly githubTokens: GithubTokens | null;
+  readonly githubConfig: GithubConfig | null;
+  readonly posts: WebhookPost;
+  /** Webhooks may lead to this machine over plain http: for tests, and only where the sandbox host is local. */
+  readonly webhookLoopback: boolean;
   readonly records: Records;
   readonly signer: KeySigner | null;
   readonly adminToken: string | null;
@@ -50,6 +71,8 @@ export interface World {
   readonly allowPermissive: boolean;
   /** The sandbox host stands on this machine, so a folder may be a repository. */
   readonly localHost: boolean;
+  /** The one origin that git may reach without TLS: this machine's own git server. */
+  readonly gitOrigin: string | null;
   /** What is not configured: the variable, and what cannot be done without it. */
   readonly missing: readonly { readonly name: string; readonly detail: string; readonly optional?: boolean }[];
 }
@@ -74,7 +97,9 @@ const hexKey = z.string().regex(/^[0-9a-f]{64}$/);
 
 function build(bindings: Bindings): World {
   const thinking = modelsFrom(bindings);
-  const missing: { name: string; detail: string; optional?: boolean }[] = [...thinking.missing];
+  const localHost = isLoopback(bindings.SANDBOX_URL ?? "");
+  const { missing: unset, ...github } = githubFrom(bindings, localHost);
+  const missing: { name: string; detail: string; optional?: boolean }[] = [...thinking.missing, ...unset];
   const lacks = (name: string, detail: string): null => {
     missing.push({ name, detail });
     return null;
@@ -86,11 +111,16 @@ function build(bindings: Bindings): World {
       "SANDBOX_URL",
       "Nothing can be executed or verified. Set SANDBOX_URL and the secret SANDBOX_SECRET of a sandbox host.",
     );
+  const webhookLoopback = localHost && bindings.WEBHOOK_LOOPBACK === "true";
   return {
-    sandboxes: host === null ? absentSandboxes() : new HostSandboxes(host),
+    sandboxes:
+      host === null ? absentSandboxes() : new HostSandboxes({ ...host, ...gitCredentialsOf(bindings, github) }),
     artifacts: blobArtifacts(bindings.BLOBS),
     models: thinking.models,
     search: searchOf(bindings, lacks),
+    ...github,
+    posts: webhookPost({ key: keyOf(bindings.SCOPE_MAC_KEY), loopback: webhookLoopback }),
+    webhookLoopback,
     records: new Records(bindings.DB),
     signer: signerOf(bindings.SIGNING_KEYS, lacks),
     adminToken:
@@ -100,7 +130,8 @@ function build(bindings: Bindings): World {
       keyOf(bindings.SCOPE_MAC_KEY) ??
       lacks("SCOPE_MAC_KEY", "No API token is accepted. Set the secret SCOPE_MAC_KEY to 64 hexadecimal digits."),
     allowPermissive: bindings.ALLOW_PERMISSIVE === "true",
-    localHost: isLoopback(SANDBOX_URL ?? ""),
+    localHost,
+    gitOrigin: gitOriginOf(bindings.GITHUB_URL, localHost),
     missing,
   };
 }
@@ -119,6 +150,16 @@ function keyOf(text: string | undefined): Uint8Array | null {
 }
 function isLoopback(url: string): boolean {
   return URL.canParse(url) && ["127.0.0.1", "localhost", "[::1]"].includes(new URL(url).hostname);
+}
+
+/** Git goes without credentials where there is no GitHub App. Whose repository it is, each scope's own runtime says. */
+function gitCredentialsOf(
+  bindings: Bindings,
+  { githubTokens: tokens, githubConfig: config }: Pick<World, "githubTokens" | "githubConfig">,
+): { credentials?: GitCredentials } {
+  if (tokens === null || config === null) return {};
+  const linked = (scope_id: string, url: string) => githubOf(bindings, scope_id).githubRepository(scope_id, url);
+  return { credentials: gitCredentials({ base: config.url, tokens, linked }) };
 }
 
 /** Nobody has to search the web: only what is configured by halves is named. */

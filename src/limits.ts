@@ -1,8 +1,13 @@
-/** Every default of the product, with those of what thinks out of `limits-minds.ts`. Units stand last in each name. */
+/**
+ * Every default of the product, with those of what thinks out of `limits-minds.ts` and of what joins others out of
+ * `limits-github.ts`. Units stand last in each name.
+ */
+import { githubLimits } from "./limits-github.ts";
 import { mindLimits } from "./limits-minds.ts";
 
 export const limits = {
   ...mindLimits,
+  ...githubLimits,
 
   lease_ms: 300_000,
   heartbeat_extend_ms: 120_000,

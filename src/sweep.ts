@@ -3,7 +3,7 @@
  * destroyed, slots that ended are given back. One that fails or hangs keeps none of the others. [RCV-2] [RCV-4]
  */
 import { inTime } from "../durable-objects/in-time.ts";
-import { poolOf, runtimeOf } from "../durable-objects/remote.ts";
+import { githubAppOf, poolOf, runtimeOf } from "../durable-objects/remote.ts";
 import { type Bindings, worldOf } from "./env.ts";
 import { limits } from "./limits.ts";
 
@@ -17,6 +17,9 @@ export async function sweep(bindings: Bindings): Promise<void> {
     records.pruneTelemetry(new Date(Date.now() - limits.telemetry_retention_ms).toISOString()),
   );
   await apart("sandboxes", clearSandboxes(bindings), limits.sweep_ms);
+  // Last: it waits on GitHub.
+  if (worldOf(bindings).githubConfig !== null)
+    await apart("GitHub's installations", githubAppOf(bindings).sweep(), limits.sweep_ms);
 }
 
 /** As many as there is time for; the next tick goes on where this one stopped, and begins anew after the last. */

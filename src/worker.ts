@@ -11,6 +11,7 @@ import { doorPorts } from "./http/wiring.ts";
 import { sweep } from "./sweep.ts";
 
 export { AgentObject } from "../durable-objects/agent-object.ts";
+export { GithubObject } from "../durable-objects/github-object.ts";
 export { PoolObject } from "../durable-objects/pool-object.ts";
 export { RuntimeObject } from "../durable-objects/runtime-object.ts";
 

@@ -21,12 +21,15 @@ export function remotesOf(bindings: Bindings, self: AgentSelf): AgentRemotes {
 }
 
 function portsOf(bindings: Bindings, runtime: RemoteRuntime, scope: string): Ports {
-  const { sandboxes, artifacts, models, search } = worldOf(bindings);
+  const { sandboxes, artifacts, models, search, github, posts } = worldOf(bindings);
   return {
     sandboxes,
     artifacts,
     models,
     search,
+    github,
+    shows: { standing: (task_id) => runtime.githubStanding(scope, task_id) },
+    posts,
     clock: { now: () => Date.now() },
     bus: {
       begin: (ref) => runtime.begin(scope, ref),

@@ -1,4 +1,5 @@
 /** Which role an agent of a name plays, and how many runs it works on side by side. */
+import { courier } from "../../src/agents/courier.ts";
 import { crew } from "../../src/agents/crew.ts";
 import { planner } from "../../src/agents/planner.ts";
 import { proxy } from "../../src/agents/proxy.ts";
@@ -12,6 +13,7 @@ const roles: Record<string, { role: Role<unknown>; runs: number }> = {
   proxy: { role: proxy as Role<unknown>, runs: limits.proxy_runs },
   planner: { role: planner as Role<unknown>, runs: limits.planner_runs },
   verifier: { role: verifier as Role<unknown>, runs: limits.verifier_runs },
+  courier: { role: courier, runs: limits.courier_runs },
   executor: { role: crew as Role<unknown>, runs: limits.crew_runs },
 };
 

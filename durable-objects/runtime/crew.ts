@@ -22,6 +22,7 @@ export class Crew {
   /** Only save asking twice: after a restart those who wait are woken, and those not heard of started, at once. */
   #wokenAt = 0;
   #startedAt = 0;
+  readonly #asked = new Set<string>();
   constructor(scope: Scope, agent: (name: string) => RemoteAgent) {
     this.#scope = scope;
     this.#agent = agent;
@@ -31,7 +32,13 @@ export class Crew {
   async start(now: number): Promise<void> {
     const { scope_id } = this.#scope.self();
     this.#startedAt = now;
-    await this.#eachOf(this.#unstarted(), (agent, name) => agent.start(scope_id, name));
+    const names = this.#unstarted();
+    for (const name of names) this.#asked.add(name);
+    await this.#eachOf(names, (agent, name) => agent.start(scope_id, name));
+  }
+  /** Those just made, before what is for them leaves. */
+  async startNew(now: number): Promise<void> {
+    if (this.#unstarted().some((name) => !this.#asked.has(name))) await this.start(now);
   }
   /** Only the minute's sweep needs them all; whoever does not answer is asked again by the next. */
   async pokeAll(): Promise<void> {

@@ -6,6 +6,7 @@ import { emptyCard } from "../../src/domain/approval.ts";
 import type { Card } from "../../src/domain/approval-view.ts";
 import { isFinal } from "../../src/domain/task.ts";
 import { type Death, type LetterHead, outboxPlace } from "../letters.ts";
+import { syncDied } from "./github-sync.ts";
 import { ask } from "./plans.ts";
 import type { ApprovalRow, AttemptRow, TaskRow } from "./rows.ts";
 import type { Tx } from "./tx.ts";
@@ -22,8 +23,8 @@ export function hearOfDeath(tx: Tx, holder: string, died: Death): void {
   const key = { holder, place, message_id, death };
   if (!tx.stores.heard.isNews(key)) return;
   const task = taskOf(tx, head);
-  // Nobody has to decide about work that is lost here: its attempt ends, and another takes its place.
-  const mended = place === "executor_queue";
+  // Nobody has to decide about work that is lost here: its attempt ends, and another takes its place; nor about a look at GitHub.
+  const mended = syncDied(tx, head) || place === "executor_queue";
   const card = mended || task === null || isFinal(task.status) ? null : cardFor(tx, task, head, reason);
   tx.stores.heard.hear(key, card?.id ?? null);
   const queue = queueOf(holder, place);
@@ -38,6 +39,8 @@ export function hearOfDeath(tx: Tx, holder: string, died: Death): void {
     detail: `${message_kind.replaceAll("_", " ")} to ${recipient}: ${reason}`,
     queue,
     message_id,
+    message_kind,
+    recipient,
   });
 }
 

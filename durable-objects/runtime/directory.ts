@@ -22,6 +22,10 @@ export const directorySchema: readonly string[] = [
 
 /** The agents a scope begins with. */
 export const firstAgents = ["proxy", "planner", "verifier"] as const;
+/** Made with the first message for it. */
+export const courier = "courier";
+/** Those whom messages may reach before they are started: theirs are only late. */
+export const startedAgents: readonly string[] = [...firstAgents, courier];
 
 export class Directory {
   readonly #sql: Sql;
@@ -71,7 +75,7 @@ export class Directory {
   }
   addAgent(name: string): void {
     const party = partyOf(name);
-    const role = party === "proxy" || party === "planner" || party === "verifier" ? party : "executor";
+    const role = party === "user" || party === "runtime" ? "executor" : party;
     const view: AgentView = {
       name,
       role,

@@ -7,7 +7,7 @@ import { ok, type Result, refuse } from "../../src/domain/refusal.ts";
 import type { Caller, Page } from "../../src/domain/view.ts";
 import type { PageQuery, RecordedCalls, RuntimeDoor } from "../../src/http/doors.ts";
 import { limits } from "../../src/limits.ts";
-import { contextOf } from "./call-context.ts";
+import { contextOf, privacyOf } from "./call-context.ts";
 import { changePolicy, type PolicyAsked } from "./policies.ts";
 import type { Scope } from "./scope.ts";
 
@@ -43,6 +43,7 @@ export class PolicyDoor implements Door {
     const task = rows.tasks.get(task_id);
     if (task === null) return refuse("task_not_found", "There is no task with this id in this scope.");
     const made = rows.calls.ofTask(task_id).filter((call) => call.kind === "tool_call");
+    const is_private = privacyOf(this.#scope, task);
     const calls: RecordedCall[] = [];
     let bytes = 0;
     for (const call of made.toReversed()) {
@@ -51,7 +52,13 @@ export class PolicyDoor implements Door {
       bytes += byteLength(call.arguments);
       if (calls.length >= limits.replay_calls || bytes > limits.replay_bytes) break;
       if (item !== null)
-        calls.unshift({ call_id, attempt_id, tool, arguments: call.arguments, context: contextOf(task, item) });
+        calls.unshift({
+          call_id,
+          attempt_id,
+          tool,
+          arguments: call.arguments,
+          context: contextOf(task, item, is_private),
+        });
     }
     return ok({ policy: this.#scope.policies.inForce().view, calls, left_out: made.length - calls.length });
   }

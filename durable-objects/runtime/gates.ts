@@ -17,7 +17,7 @@ import { isFinal } from "../../src/domain/task.ts";
 import { underPreset } from "../../src/domain/under-preset.ts";
 import type { Caller } from "../../src/domain/view.ts";
 import { limits } from "../../src/limits.ts";
-import { contextOf } from "./call-context.ts";
+import { contextOf, privacyOf } from "./call-context.ts";
 import type { CallRow } from "./call-rows.ts";
 import type { HeldRow } from "./held-rows.ts";
 import { ask } from "./plans.ts";
@@ -120,7 +120,7 @@ export function afterStep(tx: Tx, attempt: AttemptRow, call: CallRow, outcome: C
   const gated = evaluateGates(tx.scope.policy.gates, trigger, {
     text: `${call.tool} ${call.arguments}\n${ended}\n${said.slice(0, limits.said_characters)}`,
     taint: task.taint,
-    call: { touch, context: contextOf(task, item), args },
+    call: { touch, context: contextOf(task, item, privacyOf(tx, task)), args },
   });
   remark(tx, task, trigger, gated.notes);
   const { action, gate, reason } = gated;
@@ -141,7 +141,7 @@ export function resolveCall(
   call: { tool: string; arguments: string },
 ): Resolution {
   const asked = { tool: call.tool, args: JSON.parse(call.arguments) };
-  const resolved = resolve(tx.scope.policy, asked, contextOf(task, item));
+  const resolved = resolve(tx.scope.policy, asked, contextOf(task, item, privacyOf(tx, task)));
   const own = underPreset(item.spec.preset ?? "DEFAULT", call.tool, resolved, tx.scope);
   const before = attempt.after_step;
   if (before === null || own.decision === "deny") return own;

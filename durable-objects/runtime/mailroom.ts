@@ -12,6 +12,9 @@ import type { Answer } from "../remote.ts";
 import { chargeForgotten } from "./charges.ts";
 import { hearOfDeath, hearOwn } from "./dead-letters.ts";
 import { neverBegun } from "./entries.ts";
+import { DecideAgain, prepareGithub } from "./github-decisions.ts";
+import { acceptGithub, type GithubHands } from "./github-requests.ts";
+import { acceptShown } from "./github-sync.ts";
 import { acceptGuidance, expireConsults } from "./guidance.ts";
 import { acceptVerification } from "./merging.ts";
 import { acceptResult } from "./outcomes.ts";
@@ -22,6 +25,7 @@ import { takenIn } from "./taints.ts";
 import { acceptWords, observe } from "./tasks.ts";
 import type { VerifiedTokens } from "./tokens.ts";
 import type { Tx } from "./tx.ts";
+import { acceptWebhook } from "./webhooks.ts";
 
 /** One call takes at most this many; an alarm goes on with the rest. */
 const maxTaken = 100;
@@ -84,15 +88,7 @@ export class Mailroom {
       const lease = this.#lease();
       if (lease === null) return;
       try {
-        const { task_id } = lease.message;
-        const verified = task_id === null ? new Set<string>() : await this.#signatures.ofTask(task_id);
-        this.#scope.commit((tx) => {
-          const acked = tx.stores.queue.ack(lease, tx.now);
-          // The lease lapsed while signatures were checked: whoever is given the message next takes it.
-          if (!acked.ok) return;
-          tx.facts(acked.value);
-          accept(tx, takenIn(tx, lease.message), verified);
-        });
+        await this.#take(lease);
       } catch (error) {
         console.error(`${lease.message.message_id}: the runtime could not take it`, error);
         const reason = error instanceof Error ? error.message : String(error);
@@ -103,6 +99,26 @@ export class Mailroom {
         });
       }
     }
+  }
+  /** A decision is prepared before its transaction, and anew when others decided meanwhile. */
+  async #take(lease: Lease): Promise<void> {
+    const { message } = lease;
+    for (let tries = limits.decide_tries; ; tries--)
+      try {
+        const verified = message.task_id === null ? new Set<string>() : await this.#signatures.ofTask(message.task_id);
+        const prepared = await prepareGithub(this.#scope, this.#signatures, message);
+        const hands = { prepared, can_sign: this.#signatures.canSign() };
+        this.#scope.commit((tx) => {
+          const acked = tx.stores.queue.ack(lease, tx.now);
+          // The lease lapsed while signatures were checked: whoever is given the message next takes it.
+          if (!acked.ok) return;
+          tx.facts(acked.value);
+          accept(tx, takenIn(tx, message), verified, hands);
+        });
+        return;
+      } catch (error) {
+        if (!(error instanceof DecideAgain) || tries <= 1) throw error;
+      }
   }
   #lease(): Lease | null {
     return this.#scope.commit((tx) => {
@@ -136,7 +152,7 @@ export class Mailroom {
 }
 
 /** One message of the runtime's own queue. */
-function accept(tx: Tx, message: Message, verified: VerifiedTokens): void {
+function accept(tx: Tx, message: Message, verified: VerifiedTokens, github: GithubHands): void {
   switch (message.message_kind) {
     case "execution_result":
       return acceptResult(tx, message, verified);
@@ -146,6 +162,12 @@ function accept(tx: Tx, message: Message, verified: VerifiedTokens): void {
       return acceptGuidance(tx, message);
     case "agent_message":
       return acceptWords(tx, message);
+    case "github_request":
+      return acceptGithub(tx, message, github);
+    case "github_shown":
+      return acceptShown(tx, message);
+    case "webhook_result":
+      return acceptWebhook(tx, message);
     default:
       tx.audit("effect", message, { decision: "ignored", reason: `nothing waits for ${message.message_kind}` });
   }

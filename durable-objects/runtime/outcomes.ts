@@ -4,9 +4,11 @@
  */
 import { cardTitle, emptyCard } from "../../src/domain/approval.ts";
 import type { Card } from "../../src/domain/approval-view.ts";
+import { inGithubFolder } from "../../src/domain/github/folder.ts";
 import { patchVerdict } from "../../src/domain/grant.ts";
 import type { Message } from "../../src/domain/message.ts";
 import { type ExecutionResult, executionResult, type Suspension } from "../../src/domain/result.ts";
+import { standingOfSubject } from "../../src/domain/standing-subject.ts";
 import { visibleLine } from "../../src/domain/visible.ts";
 import { gateResult, type ResultGated, stoppedByGate } from "./gates.ts";
 import { endAttempt } from "./ladder.ts";
@@ -191,20 +193,23 @@ function holdToGrant(
   const verdict = patchVerdict(attempt.patch?.files ?? [], item.spec);
   const executed = tx.rows.attempts.put({ ...attempt, state: "executed" });
   const outside = verdict.kind === "outside" ? verdict.paths : [];
+  const unseen = unseenByAnybody(tx, item, attempt);
   const [first] = asks;
-  if (outside.length === 0 && first === undefined) return verify(tx, task, item, executed, verified);
-  const beyond = outside.map(({ path, why }) => `${path}: ${why}`);
+  if (outside.length + unseen.length === 0 && first === undefined) return verify(tx, task, item, executed, verified);
+  const beyond = [...outside, ...unseen].map(({ path, why }) => `${path}: ${why}`);
   const facts = [...beyond, ...asks.map(inFacts)];
-  const reason =
-    outside.length > 0 ? `The result touches what the plan does not grant: ${beyond.join("; ")}` : stoppedByGate;
-  const about = { attempt_id: attempt.id, paths: outside.map(({ path }) => path), gates: asks.map(({ gate }) => gate) };
+  const held = outside.length > 0 ? "what the plan does not grant" : "files that no person has approved";
+  const reason = beyond.length > 0 ? `The result touches ${held}: ${beyond.join("; ")}` : stoppedByGate;
+  const paths = [...outside, ...unseen].map(({ path }) => path);
+  const about = { attempt_id: attempt.id, paths, gates: asks.map(({ gate }) => gate) };
   tx.audit("gate_block", task, {
     actor: "gate_runner",
-    decision: outside.length > 0 ? "blocked" : "ask",
-    reason: outside.length > 0 ? reason : facts.join("; "),
+    decision: beyond.length > 0 ? "blocked" : "ask",
+    reason: beyond.length > 0 ? reason : facts.join("; "),
     details: about,
   });
-  const what = outside.length > 0 ? "The result touches files that the plan does not grant" : (facts[0] ?? "");
+  const files = outside.length > 0 ? "files that the plan does not grant" : held;
+  const what = beyond.length > 0 ? `The result touches ${files}` : (facts[0] ?? "");
   const card: Card = {
     ...emptyCard({
       kind: "gate",
@@ -226,10 +231,25 @@ function holdToGrant(
   ask(tx, task, {
     cause: `${attempt.id}/gate`,
     card,
-    rule: first === undefined || outside.length > 0 ? "patch_held_to_grant" : `gate:${first.gate}`,
+    rule: first === undefined || beyond.length > 0 ? "patch_held_to_grant" : `gate:${first.gate}`,
     work_item_id: item.id,
     attempt_id: attempt.id,
   });
   const touched = tx.touch(task);
   tx.status(touched, "blocked", { detail: reason, attempt, error_code: "gate_blocked" });
+}
+
+/** Under .github a person says yes to each change: to the very plan that names it, else to this result. */
+function unseenByAnybody(
+  tx: Tx,
+  { task_id, plan_id }: ItemRow,
+  { patch }: AttemptRow,
+): { path: string; why: string }[] {
+  const touched = (patch?.files ?? []).filter(({ path }) => inGithubFolder(path));
+  if (touched.length === 0) return [];
+  const cards = tx.rows.approvals.ofTask(task_id).filter((card) => card.kind === "plan" && card.plan_id === plan_id);
+  const said = cards.flatMap(({ decisions }) => decisions);
+  const seen = said.some(({ decision, by }) => decision === "approve" && standingOfSubject(by) === null);
+  const why = "it is under .github, and no person has approved this plan";
+  return seen ? [] : touched.map(({ path }) => ({ path, why }));
 }

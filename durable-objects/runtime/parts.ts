@@ -8,6 +8,7 @@ import type { Sql } from "../sql.ts";
 import { Crew } from "./crew.ts";
 import { AgentsDoor } from "./doors-agents.ts";
 import { DecisionDoor } from "./doors-decisions.ts";
+import { GithubDoor, type Places } from "./doors-github.ts";
 import { MemoryDoor } from "./doors-memory.ts";
 import { MindsDoor } from "./doors-minds.ts";
 import { PeopleDoor } from "./doors-people.ts";
@@ -19,11 +20,13 @@ import { StandingDoor } from "./doors-standing.ts";
 import { TaskDoor } from "./doors-tasks.ts";
 import { TokensDoor } from "./doors-tokens.ts";
 import { Feed } from "./feed.ts";
+import { HooksDoor } from "./hooks.ts";
 import { Mailroom } from "./mailroom.ts";
 import { Pulse } from "./pulse.ts";
 import { Scope } from "./scope.ts";
 import { Signatures } from "./signatures.ts";
 import { StandingUses } from "./standing-use.ts";
+import { WebhooksDoor } from "./webhooks-door.ts";
 
 export interface RuntimeParts {
   readonly scope: Scope;
@@ -44,6 +47,9 @@ export interface RuntimeParts {
   readonly records: RecordsDoor;
   readonly agents: AgentsDoor;
   readonly minds: MindsDoor;
+  readonly github: GithubDoor;
+  readonly webhooks: WebhooksDoor;
+  readonly hooks: HooksDoor;
   mail(): Post;
 }
 
@@ -69,8 +75,9 @@ export function openParts(ctx: DurableObjectState, sql: Sql, bindings: Bindings)
   const decisions = new DecisionDoor(scope, signatures, () => pulse.after());
   const standing = new StandingUses(scope, signatures);
   const setAlarm = (at: number) => ctx.storage.setAlarm(at);
-  const pulse = new Pulse(scope, { feed, crew, mail, records, decisions, standing, setAlarm });
+  const pulse = new Pulse(scope, { feed, crew, mail, records, decisions, standing, github: () => github, setAlarm });
   const after = () => pulse.after();
+  const github: GithubDoor = new GithubDoor(scope, { after, places: () => placesOf(bindings) });
   const closeSockets = async (credentials: readonly string[]) => {
     sockets.close(credentials);
     await crew.closeSockets(credentials);
@@ -94,6 +101,15 @@ export function openParts(ctx: DurableObjectState, sql: Sql, bindings: Bindings)
     records,
     agents: new AgentsDoor(scope, { signatures, feed, after }),
     minds: new MindsDoor(scope, after),
+    github,
+    webhooks: new WebhooksDoor(scope, after),
+    hooks: new HooksDoor(scope, after),
     mail,
   };
+}
+
+/** Where nothing is configured nothing is linked, so that the first is never used. */
+function placesOf(bindings: Bindings): Places {
+  const config = worldOf(bindings).githubConfig;
+  return { github: config?.url ?? "https://github.com", page: config?.public_url ?? null };
 }

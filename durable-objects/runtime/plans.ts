@@ -129,6 +129,16 @@ function planCard(tx: Tx, task: TaskRow, stored: PlanRow, plan: Plan, items: rea
   };
 }
 
+/** Whoever decides sees who asked and where, what is hidden in their words, and what was changed of them since. */
+function withOrigin(tx: Tx, { id, asked }: TaskRow, card: Card): Card & Required<Pick<Card, "taint_sources">> {
+  const whole = { ...card, taint_sources: card.taint_sources ?? [] };
+  if (asked === null) return whole;
+  const { by, where, hidden } = asked;
+  const changes = tx.stores.github.thread(id)?.edits.map(({ fact }) => fact) ?? [];
+  const facts = [...changes.filter((fact) => !card.facts.includes(fact)), ...card.facts];
+  return { ...whole, facts, asked_by: { by, where }, ...(hidden.length === 0 ? {} : { hidden }) };
+}
+
 /** Puts a card before a person. The same cause asks once. */
 export function ask(
   tx: Tx,
@@ -141,7 +151,7 @@ export function ask(
   >,
 ): ApprovalRow {
   const stored = tx.rows.tasks.get(task.id) ?? task;
-  const card = keepTaint(stored, { ...asked.card, taint_sources: asked.card.taint_sources ?? [] });
+  const card = keepTaint(stored, withOrigin(tx, stored, asked.card));
   const id = `a${derivedId(asked.cause, `card:${card.kind}`, 0).slice(0, 15)}`;
   const known = tx.rows.approvals.get(id);
   if (known !== null) return known;

@@ -5,12 +5,14 @@ import { earliest, type Post } from "../post.ts";
 import { nextForgotten } from "./charges.ts";
 import type { Crew } from "./crew.ts";
 import type { DecisionDoor } from "./doors-decisions.ts";
+import type { GithubDoor } from "./doors-github.ts";
 import type { RecordsDoor } from "./doors-records.ts";
 import type { Feed } from "./feed.ts";
 import { nextConsultEnd } from "./guidance.ts";
 import { nextResearchDue } from "./research.ts";
 import type { Scope } from "./scope.ts";
 import type { StandingUses } from "./standing-use.ts";
+import { nextWebhookDue, orderDue } from "./webhooks.ts";
 
 export class Pulse {
   readonly #scope: Scope;
@@ -20,6 +22,7 @@ export class Pulse {
   readonly #records: RecordsDoor;
   readonly #decisions: DecisionDoor;
   readonly #standing: StandingUses;
+  readonly #github: () => GithubDoor;
   readonly #setAlarm: (at: number) => Promise<void>;
   /** Lost with the object, as is the flush itself: the next entry begins another. */
   #flushing: { readonly since: number; readonly done: Promise<void> } | null = null;
@@ -32,6 +35,7 @@ export class Pulse {
       records: RecordsDoor;
       decisions: DecisionDoor;
       standing: StandingUses;
+      github: () => GithubDoor;
       setAlarm: (at: number) => Promise<void>;
     },
   ) {
@@ -42,6 +46,7 @@ export class Pulse {
     this.#records = parts.records;
     this.#decisions = parts.decisions;
     this.#standing = parts.standing;
+    this.#github = parts.github;
     this.#setAlarm = parts.setAlarm;
   }
 
@@ -69,6 +74,8 @@ export class Pulse {
     const parts = [
       // First, so that what it approves leaves with the rest.
       () => this.#standing.settle().finally(() => this.#feed.show()),
+      () => this.#orderWebhooks(now),
+      () => this.#crew.startNew(now),
       () => this.#mail().flush(now),
       () => this.#crew.callOff(now),
       () => this.#crew.wake(now),
@@ -79,6 +86,10 @@ export class Pulse {
       } catch (error) {
         console.warn("runtime: something did not leave; it is tried again", error);
       }
+  }
+  async #orderWebhooks(now: number): Promise<void> {
+    const due = nextWebhookDue(this.#scope.stores.webhooks);
+    if (due !== null && due <= now) this.#scope.commit(orderDue);
   }
   /** Since when something should have happened here: how late it is tells an alarm that was lost or is stuck. */
   dueSince(now: number): number | null {
@@ -91,7 +102,9 @@ export class Pulse {
       this.#crew.dueSince(),
       this.#decisions.nextDueAt(),
       this.#standing.nextDueAt(now),
+      this.#github().nextDueAt(),
       nextConsultEnd(rows),
+      nextWebhookDue(this.#scope.stores.webhooks),
       since,
     );
   }
@@ -106,9 +119,11 @@ export class Pulse {
       this.#standing.nextDueAt(now),
       this.#records.nextDueAt(),
       this.#decisions.nextDueAt(),
+      this.#github().nextDueAt(),
       nextConsultEnd(rows),
       nextForgotten(rows.thoughts.withStatus("open")),
       nextResearchDue(this.#scope.stores.rows),
+      nextWebhookDue(this.#scope.stores.webhooks),
       own,
     );
     if (at !== null) await this.#setAlarm(Math.max(at, now));

@@ -15,6 +15,7 @@ import { recovery } from "../../src/domain/stuck.ts";
 import { keepTaint, taintSource } from "../../src/domain/taint.ts";
 import {
   approvalKinds,
+  askedElsewhere,
   attemptStates,
   budget,
   callerRole,
@@ -40,6 +41,10 @@ export const taskRow = z.strictObject({
   labels: z.array(z.string()),
   /** The role of who set them: to a standing approval only an approver's labels mean anything. */
   labels_by_role: callerRole.nullable().default(null),
+  /** Of a task that was asked for elsewhere: by whom, where, and what of their words nobody sees on the page there. */
+  asked: askedElsewhere.nullable().default(null),
+  /** Branch of an earlier task that this one's work goes on; null for a branch of its own. */
+  follows: z.string().nullable().default(null),
   budget: budget.nullable(),
   taint,
   /** Where the taint came from, as it rose. */
@@ -263,28 +268,15 @@ export class TaskRows extends Rows<TaskRow> {
 }
 
 export function openRows(sql: Sql) {
-  const byTask = (status: (row: { status: string }) => string) => (row: { task_id: string; status: string }) => ({
-    task_id: row.task_id,
-    status: status(row),
-  });
+  const status = (row: { task_id: string; status: string }) => ({ task_id: row.task_id, status: row.status });
   const state = (row: { task_id: string; state: string }) => ({ task_id: row.task_id, status: row.state });
   return {
     tasks: new TaskRows(sql, "tasks", taskRow, (row) => ({ task_id: row.id, status: row.status })),
-    plans: new Rows<PlanRow>(
-      sql,
-      "plans",
-      planRow,
-      byTask((row) => row.status),
-    ),
+    plans: new Rows<PlanRow>(sql, "plans", planRow, status),
     items: new Rows<ItemRow>(sql, "items", itemRow, state),
     attempts: new Rows<AttemptRow>(sql, "attempts", attemptRow, state),
     verifications: new Rows<VerificationRow>(sql, "verifications", verificationRow, state),
-    approvals: new Rows<ApprovalRow>(
-      sql,
-      "approvals",
-      approvalRow,
-      byTask((row) => row.status),
-    ),
+    approvals: new Rows<ApprovalRow>(sql, "approvals", approvalRow, status),
     calls: new Rows<CallRow>(sql, "calls", callRow, state),
     phases: new Rows<PhaseRow>(sql, "phases", phaseRow, (row) => ({ task_id: row.task_id, status: row.outcome })),
     late: new Rows<LateRow>(sql, "late", lateRow, (row) => ({ task_id: row.task_id, status: "late" })),

@@ -18,13 +18,17 @@ import { AskLog, askSchema } from "./ask-log.ts";
 import { Checkpoints, checkpointSchema } from "./checkpoints.ts";
 import { Directory, directorySchema } from "./directory.ts";
 import { expirySchema } from "./due-cards.ts";
+import { GithubRows, githubSchema } from "./github-rows.ts";
 import { HeardLetters, heardSchema } from "./heard.ts";
+import { HookRows, hooksSchema } from "./hooks-rows.ts";
 import { MemoryRows, memorySchema } from "./memory-rows.ts";
 import { Policies } from "./policies.ts";
 import { openRows, rowsSchema } from "./rows.ts";
 import { StandingRows, standingSchema } from "./standing.ts";
 import { Tokens, tokensSchema } from "./token-rows.ts";
 import { type ScopeStores, Tx } from "./tx.ts";
+import { hear } from "./webhooks.ts";
+import { WebhookRows, webhooksSchema } from "./webhooks-rows.ts";
 
 /** Whether a model is configured for the role. */
 export type Minds = (role: ModelRole) => boolean;
@@ -60,9 +64,15 @@ export class Scope {
       letters: lettersSchema,
       heard: heardSchema,
       memory: memorySchema,
+      webhooks: webhooksSchema,
+      hooks: hooksSchema,
+      github: githubSchema,
     });
     this.sql = sql;
     const audit = new AuditLog(sql);
+    const webhooks = new WebhookRows(sql);
+    // What is told in the feed and is wanted elsewhere is on its way with the same commit.
+    const events: EventLog = new EventLog(sql, (event, now) => hear({ webhooks, audit, events }, event, now));
     this.stores = {
       rows: openRows(sql),
       people: new People(sql),
@@ -77,9 +87,13 @@ export class Scope {
       audit,
       checkpoints: new Checkpoints(sql, audit),
       telemetry: new TelemetryLog(sql),
-      events: new EventLog(sql),
+      events,
+      webhooks,
+      hooks: new HookRows(sql),
+      github: new GithubRows(sql),
+      directory: new Directory(sql),
     };
-    this.directory = new Directory(sql);
+    this.directory = this.stores.directory;
     this.policies = new Policies(sql);
     this.people = this.stores.people;
     this.idempotency = new IdempotencyStore(sql);

@@ -3,6 +3,7 @@
  * message the runtime takes is at least as tainted as its task. [TAINT-*] [INV-04]
  */
 import type { ToolCall } from "../../src/agents/bus.ts";
+import type { Card } from "../../src/domain/approval-view.ts";
 import { joinTaint, type Message, type Taint } from "../../src/domain/message.ts";
 import { touchOf } from "../../src/domain/policy-call.ts";
 import { keepTaint, readAlso, readByCall } from "../../src/domain/taint.ts";
@@ -21,21 +22,27 @@ export function hasRead(tx: Tx, task: TaskRow, read: { taint: Taint; source: str
       reason: read.source,
       details: { task_id: task.id, from: stored.taint, to: taint },
     });
-    for (const card of tx.rows.approvals.ofTask(task.id)) if (card.status === "pending") showAnew(tx, next, card);
+    const reason = `its task now rests on ${taint} content`;
+    for (const card of tx.rows.approvals.ofTask(task.id))
+      if (card.status === "pending")
+        showAnew(tx, next, card, {
+          reason,
+          card: keepTaint(next, { ...card.card, taint_sources: card.card.taint_sources ?? [] }),
+        });
   }
   return { ...task, taint, taint_sources };
 }
 
 /** Who decides must know what the task rests on now: a yes to the card as it was is refused. */
-function showAnew(tx: Tx, task: TaskRow, row: ApprovalRow): void {
-  const card = keepTaint(task, { ...row.card, taint_sources: row.card.taint_sources ?? [] });
+export function showAnew(tx: Tx, task: TaskRow, row: ApprovalRow, now: { reason: string; card: Card }): void {
+  const { reason, card } = now;
   const content_hash = contentHash(card);
   tx.rows.approvals.put({ ...row, card, content_hash });
   const about = { approval_id: row.id, kind: row.kind, content_hash };
   tx.audit("approval", task, {
     actor: "approval_engine",
     decision: "shown_anew",
-    reason: `its task now rests on ${task.taint} content`,
+    reason,
     details: { ...about, before: row.content_hash },
   });
   tx.event("approval_requested", task, { surfaces: ["review"], detail: card.title, ...about });

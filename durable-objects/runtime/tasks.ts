@@ -21,14 +21,33 @@ import { isFinal } from "../../src/domain/task.ts";
 import type { Caller, TaskInput } from "../../src/domain/view.ts";
 import { limits } from "../../src/limits.ts";
 import { acceptPlan } from "./arrivals.ts";
+import { courier } from "./directory.ts";
 import { gateResponse, gateWords, hold, refuseWords, remark, stoppedByGate } from "./gates.ts";
 import { cancelResearch, hearResearch } from "./research.ts";
 import type { ApprovalRow, TaskRow } from "./rows.ts";
 import { hasRead, takenIn } from "./taints.ts";
 import type { Tx } from "./tx.ts";
 
+/** Where a task's words came from, when it was not somebody at the scope's own door. */
+export interface TaskOrigin extends Partial<Pick<TaskRow, "asked" | "follows" | "labels_by_role">> {
+  /** Joins what the caller's role says. */
+  readonly taint?: Taint;
+  readonly sources?: readonly { readonly taint: Taint; readonly source: string }[];
+}
+
+/** The trace of a task follows from its id. */
+export function traceOf(task_id: string): string {
+  return derivedId(task_id, "trace", 0);
+}
+
 /** What a gate blocks is refused and nothing of it is kept; what it asks about waits with the task. */
-export function createTask(tx: Tx, caller: Caller, input: TaskInput, id: string): Result<TaskRow> {
+export function createTask(
+  tx: Tx,
+  caller: Caller,
+  input: TaskInput,
+  id: string,
+  origin: TaskOrigin = {},
+): Result<TaskRow> {
   const plan = input.plan ?? "";
   // Escaped as JSON, a plan of nothing but control characters would be six times as long as it is.
   const tooLong = byteLength(plan) > limits.plan_bytes || byteLength(canonicalJson(plan)) > limits.plan_json_bytes;
@@ -39,10 +58,15 @@ export function createTask(tx: Tx, caller: Caller, input: TaskInput, id: string)
     );
   if (plan === "" && input.budget?.tokens === 0)
     return refuse("bad_request", "A wish needs tokens to be thought about: give it some in budget.tokens, or a plan.");
-  const trace_id = derivedId(id, "trace", 0);
+  const trace_id = traceOf(id);
+  const taint = joinTaint(taintOfRole(caller.role), origin.taint ?? "owner");
+  const { asked = null, follows = null, labels_by_role = caller.role, sources = [] } = origin;
   // All of it is one text: what stands half in the title and half below it is read whole.
   const words = [input.title, input.description, ...input.labels, plan].filter((part) => part !== "").join("\n");
-  const gated = gateWords(tx, "every_user_message", words, taintOfRole(caller.role));
+  const gated = gateWords(tx, "every_user_message", words, taint);
+  // Asked for elsewhere, a title is half of what was said: an issue's often names what its text only explains.
+  const elsewhere = asked !== null || origin.taint !== undefined;
+  const told = elsewhere && input.description !== "" ? `${input.title}\n\n${input.description}` : input.description;
   if (gated.action === "block") return refuseWords(tx, { id, trace_id }, caller, gated);
   const task: TaskRow = {
     id,
@@ -52,10 +76,12 @@ export function createTask(tx: Tx, caller: Caller, input: TaskInput, id: string)
     repo: input.repo.url,
     ref: input.repo.ref,
     labels: input.labels,
-    labels_by_role: caller.role,
+    labels_by_role,
+    asked,
+    follows,
     budget: input.budget ?? null,
-    taint: taintOfRole(caller.role),
-    taint_sources: [],
+    taint,
+    taint_sources: sources.map((one) => ({ ...one, at: tx.at })),
     gate_notes: [],
     status: "active",
     waiting_on: null,
@@ -65,7 +91,7 @@ export function createTask(tx: Tx, caller: Caller, input: TaskInput, id: string)
     words_version: 0,
     base_commit: null,
     tip: null,
-    branch: `countersign/${id}`,
+    branch: follows ?? `countersign/${id}`,
     replans: 0,
     decomposes: 0,
     publishing: null,
@@ -86,7 +112,7 @@ export function createTask(tx: Tx, caller: Caller, input: TaskInput, id: string)
   tx.event("task_created", task, { actor: caller.subject, surfaces: ["stream", "activity"], detail: task.title });
   const touched = tx.touch(task);
   const message = userMessage(tx, touched, {
-    ...{ cause: id, text: input.description || input.title, plan: input.plan ?? null, more: {} },
+    ...{ cause: id, text: told || input.title, plan: input.plan ?? null, more: {} },
     taint: task.taint,
   });
   const read = { taint: task.taint, source: `task text by ${caller.subject}` };
@@ -190,7 +216,9 @@ export function observe(tx: Tx, message: Message): void {
   const about = { id: task?.id ?? "", trace_id: message.trace_id };
   const { message_kind, sender, recipient } = message;
   // The proxy's words become an event when the runtime takes them; a person's are one already.
-  if (message_kind !== "agent_message" && message_kind !== "user_message")
+  // What the courier is told and tells is seen in what comes of it; its orders for webhooks would make webhooks of their own.
+  const shown = sender !== courier && recipient !== courier;
+  if (shown && message_kind !== "agent_message" && message_kind !== "user_message")
     tx.event("message", task ?? about, {
       actor: sender,
       surfaces: surfacesOf(message),

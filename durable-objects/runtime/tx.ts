@@ -28,7 +28,11 @@ import { remainingFor } from "./accounts.ts";
 import type { AskLog } from "./ask-log.ts";
 import { askAgent } from "./asking.ts";
 import type { Checkpoints } from "./checkpoints.ts";
+import type { Directory } from "./directory.ts";
+import type { GithubRows } from "./github-rows.ts";
+import { mark, showEnd, shownTypes } from "./github-sync.ts";
 import type { HeardLetters } from "./heard.ts";
+import type { HookRows } from "./hooks-rows.ts";
 import { takeBack, takeBackAsked } from "./lives.ts";
 import type { MemoryRows } from "./memory-rows.ts";
 import { leaveOpen } from "./open-calls.ts";
@@ -38,6 +42,7 @@ import type { ApprovalRow, AttemptRow, ScopeRows, TaskRow } from "./rows.ts";
 import { voidRungs } from "./rungs.ts";
 import type { StandingRows } from "./standing.ts";
 import type { Tokens } from "./token-rows.ts";
+import type { WebhookRows } from "./webhooks-rows.ts";
 import { whereIs } from "./where.ts";
 
 export interface ScopeStores {
@@ -55,6 +60,10 @@ export interface ScopeStores {
   readonly telemetry: TelemetryLog;
   readonly checkpoints: Checkpoints;
   readonly events: EventLog;
+  readonly github: GithubRows;
+  readonly directory: Directory;
+  readonly webhooks: WebhookRows;
+  readonly hooks: HookRows;
 }
 export interface ScopeIdentity {
   readonly scope_id: string;
@@ -127,6 +136,7 @@ export class Tx {
       },
       this.now,
     );
+    if (task !== null && shownTypes.has(type)) mark(this, task.id);
   }
 
   facts(facts: QueueFacts): void {
@@ -199,6 +209,7 @@ export class Tx {
     const { rows } = this;
     const { phase, ...waits } = whereIs(rows, task);
     passPhases(this, task, phase, isFinal(waits.status) && waits.status !== "done");
+    if (task.asked !== null) mark(this, task.id);
     return rows.tasks.put({ ...task, ...waits, phase, version: task.version + 1, updated_at: this.at });
   }
 
@@ -248,14 +259,11 @@ export class Tx {
     });
     this.stores.checkpoints.want(this.now);
     this.audit("transition", task, { decision: `task_${status}`, reason: said.reason, details: { task_id: task.id } });
+    if (task.asked !== null) showEnd(this, task.id);
     return ended;
   }
 
-  supersede(
-    card: ApprovalRow,
-    reason: string,
-    how: { by?: string | undefined; what?: "supersede" | "cancel" } = {},
-  ): void {
+  supersede(card: ApprovalRow, reason: string, how: Parameters<typeof takeBack>[3] = {}): void {
     takeBack(this, card, reason, how);
   }
 

@@ -11,6 +11,7 @@ import { holdsSecret, readByCall } from "../../src/domain/taint.ts";
 import { isFinal } from "../../src/domain/task.ts";
 import { visibleLine } from "../../src/domain/visible.ts";
 import { limits } from "../../src/limits.ts";
+import { privacyOf } from "./call-context.ts";
 import { gateWords, remark } from "./gates.ts";
 import type { TaskRow } from "./rows.ts";
 import { hasRead } from "./taints.ts";
@@ -47,18 +48,18 @@ function resolutionOf(tx: Tx, task: TaskRow, use: Use): Resolution {
   const resolution = resolve(
     tx.scope.policy,
     { tool: use.tool, args: JSON.parse(use.arguments) },
-    contextOf(task, use.agent),
+    contextOf(tx, task, use.agent),
   );
   // It shows no more than its agent is told at the start of its run: a policy that does not name it is not asked.
   const told_anyway = use.tool === "context_inspect" && resolution.rule === "default";
   return told_anyway ? { ...resolution, decision: "run" } : resolution;
 }
-function contextOf(task: TaskRow, agent: string): CallContext {
+function contextOf(tx: Tx, task: TaskRow, agent: string): CallContext {
   const party = partyOf(agent);
   return {
     role: party === "planner" || party === "proxy" || party === "verifier" ? trustOf[party] : trustOf.executor,
     taint: task.taint,
-    holds_secret: holdsSecret({ secrets: [] }, { is_private: false }),
+    holds_secret: holdsSecret({ secrets: [] }, privacyOf(tx, task)),
     token: null,
   };
 }

@@ -1,7 +1,9 @@
 /**
- * `Sandboxes` by way of a sandbox host: one POST a method, answers parsed, every failure a SandboxFailure.
- * Runs in workerd and in Node.
+ * `Sandboxes` by way of a sandbox host: one POST a method, answers parsed, every failure a SandboxFailure. Where git
+ * goes to a repository that wants a credential, one is opened for that one call, sent in its request, and closed after
+ * it whatever happened. Runs in workerd and in Node. [CRED-1]
  */
+import type { GitCredentials } from "../agents/github-port.ts";
 import type {
   CallOutcome,
   ExecSpec,
@@ -11,6 +13,7 @@ import type {
   Sandboxes,
   SandboxSpec,
   Snapshot,
+  Source,
   WaitAnswer,
 } from "../agents/ports.ts";
 import { SandboxFailure } from "../agents/ports.ts";
@@ -20,16 +23,20 @@ export interface HostAddress {
   readonly url: string;
   readonly secret: string;
   readonly fetch?: typeof fetch;
+  /** Left out, git goes without credentials everywhere. Throws SandboxFailure only. */
+  readonly credentials?: GitCredentials;
 }
 
 export class HostSandboxes implements Sandboxes {
   readonly #url: string;
   readonly #secret: string;
   readonly #fetch: typeof fetch;
+  readonly #credentials: GitCredentials | null;
 
   constructor(address: HostAddress) {
     this.#url = address.url.replace(/\/$/, "");
     this.#secret = address.secret;
+    this.#credentials = address.credentials ?? null;
     // Called as a plain function: workerd refuses its fetch as a method of something else.
     this.#fetch = address.fetch ?? ((input, init) => fetch(input, init));
   }
@@ -37,8 +44,9 @@ export class HostSandboxes implements Sandboxes {
   async create(id: string, spec: SandboxSpec): Promise<void> {
     await this.#ask("create", { id, spec });
   }
-  async checkout(id: string, source: string, commit: string, bundle?: Uint8Array): Promise<void> {
-    await this.#ask("checkout", { id, source, commit, ...(bundle === undefined ? {} : { bundle: toBase64(bundle) }) });
+  async checkout(id: string, source: Source, commit: string, bundle?: Uint8Array): Promise<void> {
+    const brought = bundle === undefined ? {} : { bundle: toBase64(bundle) };
+    await this.#with(source, "read", (shown) => this.#ask("checkout", { id, commit, ...brought, ...shown }));
   }
   async exec(id: string, call_id: string, { argv, env, network, ...rest }: ExecSpec): Promise<void> {
     const open = network === undefined ? {} : { network: { hosts: [...network.hosts], cache: [...network.cache] } };
@@ -107,11 +115,26 @@ export class HostSandboxes implements Sandboxes {
   async sandboxes(): Promise<Output<"sandboxes">> {
     return this.#ask("sandboxes", {});
   }
-  async resolve(source: string, ref: string): Promise<Output<"resolve">> {
-    return this.#ask("resolve", { source, ref });
+  async resolve(source: Source, ref: string): Promise<Output<"resolve">> {
+    return this.#with(source, "read", (shown) => this.#ask("resolve", { ref, ...shown }));
   }
   async publish(input: PublishInput): Promise<void> {
-    await this.#ask("publish", { ...input, bundle: toBase64(input.bundle) });
+    const { branch, commit } = input;
+    await this.#with(input.source, "write", (shown) =>
+      this.#ask("publish", { branch, commit, bundle: toBase64(input.bundle), ...shown }),
+    );
+  }
+
+  /** The credential lives as long as the one call it was opened for. */
+  async #with<T>({ scope_id, url }: Source, access: "read" | "write", call: (shown: Shown) => Promise<T>): Promise<T> {
+    const opened = (await this.#credentials?.open(scope_id, url, access)) ?? null;
+    if (opened === null) return call({ source: { scope_id, url } });
+    const { username, password, moved_to } = opened;
+    try {
+      return await call({ source: { scope_id, url: moved_to ?? url }, credential: { username, password } });
+    } finally {
+      await opened.close();
+    }
   }
 
   async #ask<M extends Method>(method: M, input: Input<M>): Promise<Output<M>> {
@@ -145,6 +168,8 @@ export class HostSandboxes implements Sandboxes {
     return { authorization: `Bearer ${this.#secret}` };
   }
 }
+
+type Shown = Pick<Input<"resolve">, "source" | "credential">;
 
 function seen(answer: Output<"wait">): WaitAnswer {
   return { ...answer, chunk: fromBase64(answer.chunk) };

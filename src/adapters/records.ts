@@ -154,6 +154,10 @@ export class Records {
   async addScope(scope: Scope): Promise<void> {
     await drizzle(this.#db).insert(scopes).values(scope).onConflictDoNothing();
   }
+  async scope(id: string): Promise<Scope | null> {
+    const found = await drizzle(this.#db).select().from(scopes).where(eq(scopes.id, id)).limit(1);
+    return found[0] ?? null;
+  }
   /** Scopes in order of id, after the given one. */
   async scopes(after_id: string | null, limit: number): Promise<Page<Scope>> {
     const rows = await drizzle(this.#db)

@@ -126,14 +126,15 @@ const steps: Record<ExecutorState["at"], (scene: Scene) => Stepped> = {
   },
 
   async checkout(scene) {
-    const { order, ports } = scene;
+    const { order, context, ports } = scene;
     const bundle = order.bundle_key === null ? null : await ports.artifacts.get(order.bundle_key);
     if (order.bundle_key !== null && bundle === null)
       return close(scene, {
         end: "crashed",
         detail: `the branch's bundle ${order.bundle_key} is missing from the store`,
       });
-    await ports.sandboxes.checkout(scene.sandbox, order.repo, order.baseline, bundle ?? undefined);
+    const source = { scope_id: context.scope_id, url: order.repo };
+    await ports.sandboxes.checkout(scene.sandbox, source, order.baseline, bundle ?? undefined);
     return go(scene, { at: "setup" });
   },
 

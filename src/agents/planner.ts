@@ -9,6 +9,7 @@ import { consultation, type planResult, replanning, researchResult, type words }
 import { parsePlan } from "../domain/plan.ts";
 import { beginPlanning, stepPlanning } from "./planner-mind.ts";
 import { type PlanMind, type PlannerEnd, type PlannerOrder, planMind, type ResearchNote } from "./planner-state.ts";
+import type { Source } from "./ports.ts";
 import { noModel } from "./proxy.ts";
 import type { Outgoing, Ports, Role, RunContext, Step } from "./step.ts";
 import { afterFailure } from "./workspace.ts";
@@ -48,7 +49,7 @@ async function supplied(current: State, context: RunContext, markdown: string, p
     return { kind: "end", state: current, out: [failed("tool_failure", detail)] };
   }
   const { repo, ref } = planRequest.parse(context.message.payload);
-  return resolved(current, repo, ref, ports, async (commit) => ({
+  return resolved(current, { scope_id: context.scope_id, url: repo }, ref, ports, async (commit) => ({
     kind: "end",
     state: current,
     out: [planned(markdown, plan.plan.title, commit)],
@@ -58,14 +59,14 @@ async function supplied(current: State, context: RunContext, markdown: string, p
 /** Goes on with the commit that the reference names now. A host that is away is waited for. */
 async function resolved(
   current: State,
-  repo: string,
+  source: Source,
   ref: string,
   ports: Ports,
   go: (commit: string) => Promise<Step<State>>,
 ): Promise<Step<State>> {
   let commit: string;
   try {
-    ({ commit } = await ports.sandboxes.resolve(repo, ref));
+    ({ commit } = await ports.sandboxes.resolve(source, ref));
   } catch (error) {
     const after = afterFailure(error, current.failures);
     if (after.again)
@@ -95,7 +96,7 @@ async function think(current: State, context: RunContext, ports: Ports, order: O
   const wrapped = (step: Step<PlanMind>): Step<State> => ({ ...step, state: { ...current, mind: step.state } });
   if (current.mind !== null) return wrapped(await stepPlanning(order, current.mind, context, ports));
   if (order.commit !== null) return wrapped(await beginPlanning(order, order.commit, context, ports));
-  return resolved(current, order.repo, order.ref, ports, async (commit) =>
+  return resolved(current, { scope_id: context.scope_id, url: order.repo }, order.ref, ports, async (commit) =>
     wrapped(await beginPlanning(order, commit, context, ports)),
   );
 }

@@ -9,6 +9,12 @@ export interface Clock {
   now(): number;
 }
 
+/** A repository's address, and the scope that it is reached for: credentials are opened for that scope and no other. */
+export interface Source {
+  readonly scope_id: string;
+  readonly url: string;
+}
+
 /** What a sandbox may use. A sandbox has no network of its own, ever. */
 export interface SandboxSpec {
   readonly scope_id: string;
@@ -83,7 +89,7 @@ export type MergeAnswer =
   | { readonly ok: false; readonly conflicts: readonly string[] };
 
 export interface PublishInput {
-  readonly source: string;
+  readonly source: Source;
   /** `countersign/<task>`; anything else is refused. */
   readonly branch: string;
   readonly commit: string;
@@ -127,8 +133,8 @@ export type SandboxFailureCode = (typeof sandboxFailureCodes)[number];
  */
 export interface Sandboxes {
   create(id: string, spec: SandboxSpec): Promise<void>;
-  /** Lays the commit's files in the workspace. `bundle` brings commits the source does not have yet. */
-  checkout(id: string, source: string, commit: string, bundle?: Uint8Array): Promise<void>;
+  /** Lays the commit's files in the workspace, for the sandbox's own scope. `bundle` brings commits the source does not have yet. */
+  checkout(id: string, source: Source, commit: string, bundle?: Uint8Array): Promise<void>;
   /** Starts at most one process per (id, call_id); returns once started or refused, without waiting for its end. */
   exec(id: string, call_id: string, spec: ExecSpec): Promise<void>;
   /** Waits up to `wait_ms` (at most 20,000) for output past `offset` or the end of the process. */
@@ -163,7 +169,7 @@ export interface Sandboxes {
   sandboxes(): Promise<readonly { readonly id: string; readonly scope_id: string; readonly owner: string }[]>;
 
   /** The commit a ref of a source names now. */
-  resolve(source: string, ref: string): Promise<{ readonly commit: string; readonly default_branch: string }>;
+  resolve(source: Source, ref: string): Promise<{ readonly commit: string; readonly default_branch: string }>;
   /** Pushes the commit to its branch, fast-forward only; a branch already there at that commit is success. */
   publish(input: PublishInput): Promise<void>;
 }

@@ -4,7 +4,7 @@
  */
 import type { VerificationOrder } from "../domain/result.ts";
 import type { UnderWay } from "./effects.ts";
-import { SandboxFailure } from "./ports.ts";
+import { SandboxFailure, type Source } from "./ports.ts";
 import type { Ports, RunContext, Step } from "./step.ts";
 import type { VerifierState } from "./verifier.ts";
 import { afterFailure } from "./workspace.ts";
@@ -51,7 +51,7 @@ async function push(scene: Scene): Promise<Pushing> {
   if (state.index === asked) return { kind: "continue", state: { ...state, index: pushing } };
   const bundle = await ports.artifacts.get(order.bundle_key);
   if (bundle === null) throw new SandboxFailure("internal", "the branch's bundle is missing from the store");
-  await ports.sandboxes.publish({ source: order.repo, branch: order.branch, commit: order.commit, bundle });
+  await ports.sandboxes.publish({ source: sourceOf(scene), branch: order.branch, commit: order.commit, bundle });
   return published(scene);
 }
 /** Once its intent stands, an earlier life of this run may have pushed: so the branch is looked at. */
@@ -65,13 +65,16 @@ function calledOff(scene: Scene): Pushing {
 
 async function look(scene: Scene): Promise<Pushing> {
   const { state, order, ports } = scene;
-  const stands = await ports.sandboxes.resolve(order.repo, order.branch).catch((error: unknown) => {
+  const stands = await ports.sandboxes.resolve(sourceOf(scene), order.branch).catch((error: unknown) => {
     if (error instanceof SandboxFailure && error.code === "ref_not_found") return null;
     throw error;
   });
   return stands?.commit === order.commit ? published(scene) : over(scene, { detail: state.detail });
 }
 
+function sourceOf({ context, order }: Scene): Source {
+  return { scope_id: context.scope_id, url: order.repo };
+}
 function published(scene: Scene): Pushing {
   const { state, order } = scene;
   const detail = `${order.branch} is at ${order.commit.slice(0, 12)}`;

@@ -93,8 +93,8 @@ const steps: Record<ResearchState["at"], (scene: Scene) => Promise<Step<Research
     return to(scene, { at: "checkout" });
   },
   async checkout(scene) {
-    const { ports, asked, sandbox } = scene;
-    await ports.sandboxes.checkout(sandbox, asked.repo, asked.commit);
+    const { context, ports, asked, sandbox } = scene;
+    await ports.sandboxes.checkout(sandbox, { scope_id: context.scope_id, url: asked.repo }, asked.commit);
     return to(scene, { at: "work" });
   },
   async work(scene) {

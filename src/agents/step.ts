@@ -5,9 +5,12 @@
 import type { EffectKind } from "../domain/effect.ts";
 import type { Message } from "../domain/message.ts";
 import type { Bus } from "./bus.ts";
+import type { GithubBus } from "./github-bus.ts";
+import type { Github } from "./github-port.ts";
 import type { MindBus } from "./mind-bus.ts";
 import type { CallSignal, Models, Turn } from "./models.ts";
 import type { Artifacts, Clock, Sandboxes, WebSearch } from "./ports.ts";
+import type { WebhookPost } from "./webhook-port.ts";
 
 export interface Ports {
   readonly sandboxes: Sandboxes;
@@ -17,6 +20,10 @@ export interface Ports {
   readonly models: Models;
   /** Null when no provider is configured. */
   readonly search: WebSearch | null;
+  /** Throws `not_configured` where the deployment has no GitHub App. */
+  readonly github: Github;
+  readonly shows: GithubBus;
+  readonly posts: WebhookPost;
   readonly clock: Clock;
 }
 

@@ -138,9 +138,10 @@ const steps: Record<
   },
 
   async checkout(scene) {
-    const { order, ports } = scene;
+    const { order, context, ports } = scene;
     const bundle = order.bundle_key === null ? null : await ports.artifacts.get(order.bundle_key);
-    await ports.sandboxes.checkout(scene.sandbox, order.repo, order.parent, bundle ?? undefined);
+    const source = { scope_id: context.scope_id, url: order.repo };
+    await ports.sandboxes.checkout(scene.sandbox, source, order.parent, bundle ?? undefined);
     return go(scene, { at: "merge" });
   },
 

@@ -16,6 +16,8 @@ export interface Terminal {
   readonly cwd: string;
   /** What is piped in. */
   readonly input?: AsyncIterable<Uint8Array>;
+  /** Calls back on Ctrl-C until what it returns is called. Without it the program just ends. */
+  readonly onInterrupt?: (stop: () => void) => () => void;
 }
 
 export interface Command {
@@ -30,6 +32,9 @@ export interface Command {
 
 export interface Call {
   readonly client: Client;
+  /** The same service, asked as the deployment's admin. */
+  readonly admin: Client;
+  readonly env: Readonly<Record<string, string | undefined>>;
   readonly terminal: Terminal;
   readonly json: boolean;
   readonly args: readonly string[];
@@ -38,7 +43,7 @@ export interface Call {
   flag(name: string): boolean;
 }
 
-export type ParsedCall = Omit<Call, "client" | "terminal">;
+export type ParsedCall = Omit<Call, "client" | "admin" | "env" | "terminal">;
 
 export function parseCall(command: Command, argv: readonly string[]): ParsedCall {
   const { values, positionals } = parsed(command, argv);

@@ -22,4 +22,11 @@ process.exitCode = await run(process.argv.slice(2), process.env, {
   ask: interactive ? ask : null,
   cwd: process.cwd(),
   input: process.stdin,
+  onInterrupt: (stop) => {
+    const names = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+    for (const name of names) process.once(name, stop);
+    return () => {
+      for (const name of names) process.off(name, stop);
+    };
+  },
 });

@@ -13,13 +13,17 @@ import {
   parseCall,
   type Terminal,
 } from "./command.ts";
+import * as github from "./github.ts";
+import { setup } from "./github-setup.ts";
+import * as hooks from "./hooks.ts";
 import * as memory from "./memory.ts";
 import * as policy from "./policy.ts";
 import * as queues from "./queues.ts";
 import * as standing from "./standing.ts";
-import { findTarget, UsageError } from "./target.ts";
+import { findAdminTarget, findTarget, UsageError } from "./target.ts";
 import * as tasks from "./tasks.ts";
 import * as token from "./token.ts";
+import * as webhooks from "./webhooks.ts";
 
 const commands: Readonly<Record<string, Readonly<Record<string, Command>>>> = {
   task: { create: tasks.create, list: tasks.list, show: tasks.show, watch: tasks.watch, cancel: tasks.cancel },
@@ -27,6 +31,27 @@ const commands: Readonly<Record<string, Readonly<Record<string, Command>>>> = {
   policy: { show: policy.show, test: policy.test, set: policy.set, versions: policy.versions },
   standing: { list: standing.list, show: standing.show, create: standing.create, revoke: standing.revoke },
   memory: { search: memory.search, forget: memory.forget },
+  webhooks: {
+    list: webhooks.list,
+    add: webhooks.add,
+    show: webhooks.show,
+    test: webhooks.test,
+    rotate: webhooks.rotate,
+    enable: webhooks.enable,
+    disable: webhooks.disable,
+    remove: webhooks.remove,
+    deliveries: webhooks.deliveries,
+    redeliver: webhooks.redeliver,
+  },
+  hooks: { list: hooks.list, add: hooks.add, rotate: hooks.rotate, remove: hooks.remove },
+  github: {
+    setup,
+    status: github.status,
+    installations: github.installations,
+    assign: github.assign,
+    repositories: github.repositories,
+    triggers: github.triggers,
+  },
   audit: { list: audit.list, export: audit.exportFile, verify: audit.verify },
   token: { verify: token.verify, show: token.show, keys: token.keys },
   queues: {
@@ -41,7 +66,7 @@ const commands: Readonly<Record<string, Readonly<Record<string, Command>>>> = {
 };
 
 const common = `Every command takes --json. It talks to the service \`npm start\` runs for this folder, or to COUNTERSIGN_URL
-with COUNTERSIGN_TOKEN. Exit codes: 0 done, 1 failed, 2 usage, 3 waiting for a person.`;
+with COUNTERSIGN_TOKEN (what is the deployment's own asks with COUNTERSIGN_ADMIN_TOKEN). Exit codes: 0 done, 1 failed, 2 usage, 3 waiting for a person.`;
 export const usage = `countersign: ask for work, and decide what may run
 
 ${linesFor(Object.values(commands))}
@@ -102,6 +127,11 @@ function lazily(call: ParsedCall, env: Readonly<Record<string, string | undefine
   return {
     ...call,
     terminal,
+    env,
+    get admin() {
+      const { url, token } = findAdminTarget(env, terminal.cwd);
+      return connect(url, token);
+    },
     get client() {
       const { url, token } = findTarget(env, terminal.cwd);
       made ??= connect(url, token);

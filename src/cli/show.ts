@@ -85,6 +85,7 @@ function boundsOf(card: Card): (string | null)[] {
     field("publishes", card.publishes),
     field("rests on", `words of ${card.taint} (the least trusted author of what was read for it)`),
     ...(card.taint_sources ?? []).map((one) => field("", `${one.taint}: ${one.source}, ${one.at}`)),
+    ...askedLines(card),
     budget === null ? null : field("budget", card.kind === "plan" ? planBudgetText(budget) : budgetText(budget)),
     ...(environment === null
       ? []
@@ -95,6 +96,13 @@ function boundsOf(card: Card): (string | null)[] {
         ]),
     field("plan", card.plan_hash),
   ];
+}
+
+/** Who asked outside of the scope, and what their words hold that nobody sees there. */
+function askedLines({ asked_by, hidden = [] }: Card): (string | null)[] {
+  if (asked_by === undefined) return [];
+  const at = asked_by.where === null ? "" : `, at ${asked_by.where}`;
+  return [field("wished by", `${asked_by.by}${at}`), ...hidden.map((part) => field("hidden", part))];
 }
 
 function budgetText(budget: NonNullable<Card["budget"]>): string {

@@ -4,6 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { parseEnv } from "node:util";
 import { z } from "zod";
 
 /** Something the person typed or set is wrong: exit code 2. */
@@ -25,12 +26,38 @@ export function findTarget(env: Readonly<Record<string, string | undefined>>, cw
   }
   if (token !== undefined && token !== "")
     throw new UsageError("COUNTERSIGN_TOKEN is set, COUNTERSIGN_URL is not: set both");
-  const local = findLocal(cwd);
+  const local = localService(cwd);
   if (local === null)
     throw new UsageError(
       "no local service runs for this folder: start one with `npm start`, or set COUNTERSIGN_URL and COUNTERSIGN_TOKEN",
     );
-  return local;
+  return local.target;
+}
+
+/** The deployment's admin: of a local service, by the secret that `npm start` made for it. */
+export function findAdminTarget(env: Readonly<Record<string, string | undefined>>, cwd: string): Target {
+  const { COUNTERSIGN_URL: url, COUNTERSIGN_ADMIN_TOKEN: given } = env;
+  if (url !== undefined && url !== "") {
+    if (given === undefined || given === "")
+      throw new UsageError(
+        "this is asked as the deployment's admin: set COUNTERSIGN_ADMIN_TOKEN beside COUNTERSIGN_URL",
+      );
+    return { url: checkedUrl(url), token: given };
+  }
+  const local = localService(cwd);
+  if (local === null)
+    throw new UsageError(
+      "no local service runs for this folder: start one with `npm start`, or set COUNTERSIGN_URL and COUNTERSIGN_ADMIN_TOKEN",
+    );
+  const { folder, target } = local;
+  const secrets = join(folder, "secrets.env");
+  try {
+    const token = parseEnv(readFileSync(secrets, "utf8")).COUNTERSIGN_ADMIN_TOKEN;
+    if (token !== undefined) return { ...target, token };
+  } catch {
+    // Told below.
+  }
+  throw new UsageError(`${secrets} cannot be read: run as the user who typed \`npm start\``);
 }
 
 /** A token is sent in clear only to this machine. */
@@ -45,11 +72,12 @@ export function checkedUrl(text: string, name = "COUNTERSIGN_URL"): string {
   return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
 }
 
-function findLocal(cwd: string): Target | null {
-  for (let folder = resolve(cwd); ; folder = dirname(folder)) {
-    const found = readService(join(folder, ".countersign", "state", "service.json"));
-    if (found !== null) return found;
-    if (dirname(folder) === folder) return null;
+function localService(cwd: string): { readonly folder: string; readonly target: Target } | null {
+  for (let at = resolve(cwd); ; at = dirname(at)) {
+    const folder = join(at, ".countersign", "state");
+    const target = readService(join(folder, "service.json"));
+    if (target !== null) return { folder, target };
+    if (dirname(at) === at) return null;
   }
 }
 

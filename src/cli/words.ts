@@ -40,6 +40,10 @@ const plain: Readonly<Record<string, string>> = {
   recovery: "Stuck",
   budget_used_up: "Budget used up",
   policy_changed: "The policy was changed",
+  webhook_changed: "A webhook was changed",
+  webhook_test: "A webhook was tried",
+  hook_changed: "A hook was changed",
+  github_changed: "GitHub",
 };
 
 /** What agents say to each other, and their comings and goings between steps, would drown what a person follows. */

@@ -40,7 +40,9 @@ export const usage = `npm start -- [--port N] [--state DIR] [--repo-root DIR]...
 
 Without --model-url the models come from the environment: MODEL_PROXY, MODEL_PLANNER and MODEL_EXECUTOR, each a
 list of provider/model with commas in between (providers: ${modelProviders.join(", ")}),
-with ANTHROPIC_API_KEY, OPENAI_API_KEY, GOOGLE_API_KEY, or MODEL_BASE_URL and MODEL_API_KEY for compatible.`;
+with ANTHROPIC_API_KEY, OPENAI_API_KEY, GOOGLE_API_KEY, or MODEL_BASE_URL and MODEL_API_KEY for compatible.
+The GitHub App is the one \`countersign github setup\` left in the state folder, unless the environment names another by
+GITHUB_APP_ID, GITHUB_APP_SLUG, GITHUB_PRIVATE_KEY and GITHUB_WEBHOOK_SECRET; PUBLIC_URL is the service's own address.`;
 
 export type ParsedFlags =
   | { readonly kind: "start"; readonly flags: StartFlags }

@@ -22,6 +22,8 @@ export interface HostSpec {
   readonly secret: string;
   readonly sandboxes: string;
   readonly repoRoots: readonly string[];
+  /** The one http origin of this machine that git may speak to; null for none. */
+  readonly gitOrigin: string | null;
   readonly log: { readonly file: string; readonly fd: number };
   readonly say: (line: string) => void;
   /** Called when it is gone for good; never after `quiet`. */
@@ -69,6 +71,7 @@ async function begin(spec: HostSpec, port: number): Promise<{ child: ChildProces
     SANDBOX_SECRET: spec.secret,
     SANDBOX_ROOT: spec.sandboxes,
     REPO_ROOTS: spec.repoRoots.join(":"),
+    GIT_ORIGIN: spec.gitOrigin ?? "",
   };
   const child = spec.processes.spawn("sandbox host", process.execPath, [spec.program], {
     cwd: project,

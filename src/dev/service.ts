@@ -6,6 +6,7 @@ import { closeSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, resolve } from "node:path";
 import type { Client } from "../cli/client.ts";
+import { gitOriginOf } from "../domain/repo.ts";
 import { removeFile, StartError, writePrivate } from "./files.ts";
 import type { StartFlags } from "./flags.ts";
 import { startHost } from "./host.ts";
@@ -105,6 +106,7 @@ async function bringUpParts(
     secret: secrets.SANDBOX_SECRET,
     sandboxes: folder.sandboxes,
     repoRoots: repoRoots({ repoRoots: roots }, folder),
+    gitOrigin: gitOriginOf(more.GITHUB_URL, true),
     log: { file: folder.log, fd },
     say,
     lost: lose,

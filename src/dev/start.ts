@@ -4,6 +4,7 @@ import { z } from "zod";
 import { taskView } from "../domain/view.ts";
 import { StartError, sentence } from "./files.ts";
 import { parseFlags, type StartFlags, usage } from "./flags.ts";
+import { githubLine, githubVariables, githubVars } from "./github.ts";
 import { keyVariables, modelLine, modelVars } from "./models.ts";
 import { signInLink } from "./seed.ts";
 import { bringUp, type Service } from "./service.ts";
@@ -18,11 +19,14 @@ async function start(flags: StartFlags): Promise<number> {
   try {
     say("Starting Countersign ...");
     const models = modelVars(flags.model, process.env);
-    const line = modelLine(models);
-    if (line !== null) say(line);
+    const github = githubVars(flags.state, process.env);
+    for (const line of [modelLine(models), githubLine(github)]) if (line !== null) say(line);
     // They stand in the Worker's file now: no process that is started needs them.
-    for (const name of [...keyVariables, flags.model?.keyVariable]) if (name) delete process.env[name];
-    service = await bringUp(flags, say, interrupted.arm, models);
+    for (const name of [...keyVariables, ...githubVariables, flags.model?.keyVariable])
+      if (name) delete process.env[name];
+    const { WEBHOOK_LOOPBACK: loopback } = process.env;
+    const joined = { ...models, ...github, ...(loopback === "true" ? { WEBHOOK_LOOPBACK: loopback } : {}) };
+    service = await bringUp(flags, say, interrupted.arm, joined);
     if (!interrupted.yet()) await announce(service, flags, say);
     const why = await Promise.race([service.lost, interrupted.signal]);
     if (why !== null) {

@@ -68,6 +68,9 @@ export const cardView = z.strictObject({
   taint_sources: z.array(taintSource).exactOptional(),
   policy_hash: z.string(),
   requested_by: z.string(),
+  /** Who asked for the task and where, when that was outside of the scope; and what of its words nobody sees there, escaped. */
+  asked_by: z.strictObject({ by: z.string(), where: z.string().nullable() }).exactOptional(),
+  hidden: z.array(z.string()).exactOptional(),
 });
 export type Card = z.infer<typeof cardView>;
 export const decisionView = z.strictObject({

@@ -65,7 +65,9 @@ function halves(link: Omit<AuditView, "hash">, detailsText: string = canonicalJs
 /** Who an object's name is in the audit's words. */
 export function actorOf(sender: string): AuditView["actor"] {
   const party = partyOf(sender);
-  return party === "verifier" ? "verification_runner" : party;
+  if (party === "verifier") return "verification_runner";
+  // It only carries out what the runtime wants shown.
+  return party === "courier" ? "runtime" : party;
 }
 
 /** The ids an audit event copies from the message it is about. */

@@ -4,8 +4,9 @@
  */
 import { limits } from "../limits.ts";
 import type { ApprovalView } from "./approval-view.ts";
+import { withoutGithub } from "./github/identity.ts";
 import type { ApprovalRules } from "./policy-approvals.ts";
-import { type Proof, proofs } from "./proofs.ts";
+import { type Proof, strengthOf } from "./proofs.ts";
 import { type Refusal, refuse } from "./refusal.ts";
 import type { Caller } from "./view.ts";
 
@@ -15,7 +16,7 @@ export type Needs = ApprovalView["needs"];
 type About = Pick<ApprovalView, "kind" | "tool_name">;
 
 function stronger(a: Proof, b: Proof): Proof {
-  return proofs.indexOf(a) < proofs.indexOf(b) ? b : a;
+  return strengthOf(a) < strengthOf(b) ? b : a;
 }
 
 /** `plan_version`: of a plan's card, which version it shows; 0 for other kinds. */
@@ -37,16 +38,17 @@ export function needsOf(
 const tokenTail = /#[A-Za-z0-9_-]{6}$/;
 /**
  * The person behind a subject. Every token has a subject of its own, made of its name and its id's end: tokens of the
- * same name count as one person, so that nobody approves twice with two of them.
+ * same name count as one person, so that nobody approves twice with two of them; and so does who is called so on GitHub.
  */
 export function personOf(subject: string): string {
-  return subject
+  const name = subject
     .replace(tokenTail, "")
     .normalize("NFKC")
     .replaceAll(/[[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]--\s]/gv, "")
     .replaceAll(/\s+/gu, " ")
     .trim()
     .toLowerCase();
+  return withoutGithub(name);
 }
 function samePerson(a: string, b: string): boolean {
   return personOf(a) === personOf(b);
@@ -74,7 +76,7 @@ function counts(needs: Needs, content_hash: string, made: Made): boolean {
   if (made.decision !== "approve" || made.content_hash !== content_hash) return false;
   if (needs.not_by !== null && oneHand(made, { by: needs.not_by })) return false;
   if (needs.revoked?.includes(made.by)) return false;
-  return proofs.indexOf(made.proof) >= proofs.indexOf(needs.proof);
+  return strengthOf(made.proof) >= strengthOf(needs.proof);
 }
 /** The approvals that count, one a person: what one person could have said twice counts once. */
 export function approvalsOf(needs: Needs, card: Pick<ApprovalView, "content_hash" | "decisions">): Made[] {
@@ -102,7 +104,7 @@ export function whyNotYes(
       `Your sign-in link was made by ${link_by}, who asked for this task and could have opened it: approve with a link that another admin made. You may deny it.`,
       "link",
     );
-  if (proofs.indexOf(caller.via) < proofs.indexOf(needs.proof))
+  if (strengthOf(caller.via) < strengthOf(needs.proof))
     return no(
       "The policy takes a yes to this only from a person signed in on the page. Ask an admin for a sign-in link (`POST /api/tickets` with your token's id), open it and decide there; a token may deny it.",
       "proof",

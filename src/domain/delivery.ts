@@ -31,6 +31,12 @@ export const delivery: Record<MessageKind, Delivery> = {
   plan_review_result: usual,
   shutdown_request: usual,
   shutdown_response: usual,
+  github_event: usual,
+  github_request: usual,
+  github_sync: usual,
+  github_shown: usual,
+  webhook_order: usual,
+  webhook_result: usual,
 };
 
 /**
@@ -58,4 +64,10 @@ export const stalls: Record<MessageKind, "attempt" | "planning" | "nothing"> = {
   plan_review_result: "nothing",
   shutdown_request: "nothing",
   shutdown_response: "nothing",
+  github_event: "nothing",
+  github_request: "nothing",
+  github_sync: "nothing",
+  github_shown: "nothing",
+  webhook_order: "nothing",
+  webhook_result: "nothing",
 };

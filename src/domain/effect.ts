@@ -39,6 +39,10 @@ export const repeats = {
   setup_command: "by_id",
   check_command: "by_id",
   publish: "looked_up",
+  webhook_post: "by_id",
+  github_comment: "looked_up",
+  github_check: "looked_up",
+  github_pull: "looked_up",
   tool_call: "never",
   model_call: "never",
 } as const satisfies Readonly<Record<string, "by_id" | "looked_up" | "never">>;

@@ -27,6 +27,12 @@ export const messageKinds = [
   "plan_review_result",
   "shutdown_request",
   "shutdown_response",
+  "github_event",
+  "github_request",
+  "github_sync",
+  "github_shown",
+  "webhook_order",
+  "webhook_result",
 ] as const;
 export type MessageKind = (typeof messageKinds)[number];
 
@@ -49,7 +55,7 @@ export function joinTaint(...given: readonly Taint[]): Taint {
   return given.reduce<Taint>((worst, next) => (taints.indexOf(next) > taints.indexOf(worst) ? next : worst), "owner");
 }
 
-export const roles = ["user", "runtime", "proxy", "planner", "executor", "verifier"] as const;
+export const roles = ["user", "runtime", "proxy", "planner", "executor", "verifier", "courier"] as const;
 /** A party to a conversation. Any agent a person spawns is an executor; the planner is also the lead. */
 export type Party = (typeof roles)[number];
 
@@ -133,6 +139,12 @@ export const routes: Record<MessageKind, readonly { from: readonly Party[]; to: 
   plan_review_result: [{ from: ["planner"], to: ["executor"] }],
   shutdown_request: [{ from: ["planner"], to: anyAgent }],
   shutdown_response: [{ from: anyAgent, to: ["planner"] }],
+  github_event: [{ from: ["runtime"], to: ["courier"] }],
+  github_request: [{ from: ["courier"], to: ["runtime_queue"] }],
+  github_sync: [{ from: ["runtime"], to: ["courier"] }],
+  github_shown: [{ from: ["courier"], to: ["runtime_queue"] }],
+  webhook_order: [{ from: ["runtime"], to: ["courier"] }],
+  webhook_result: [{ from: ["courier"], to: ["runtime_queue"] }],
 };
 
 /** The party a name speaks as: `crew-3`, and any agent somebody spawned, is an executor. */

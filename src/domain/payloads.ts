@@ -3,8 +3,10 @@
  * to it when it is built and again when it arrives. [MSG-12]
  */
 import { z } from "zod";
+import { githubEvent, githubRequest, githubShown, githubSync } from "./github/shapes.ts";
 import type { MessageKind } from "./message.ts";
 import { executionOrder, executionResult, verificationOrder, verificationResult } from "./result.ts";
+import { webhookOrder, webhookResult } from "./webhook-order.ts";
 
 /** By unit: tokens, usd, minutes. */
 const given = z.record(z.string(), z.number());
@@ -96,4 +98,10 @@ export const payloads: Partial<Record<MessageKind, z.ZodType>> = {
   research_request: researchRequest,
   research_result: researchResult,
   agent_message: z.union([words, nothing]),
+  github_event: githubEvent,
+  github_request: githubRequest,
+  github_sync: githubSync,
+  github_shown: githubShown,
+  webhook_order: webhookOrder,
+  webhook_result: webhookResult,
 };

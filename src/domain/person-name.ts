@@ -24,6 +24,8 @@ export function nameProblem(name: string): string | null {
   if (shown !== name)
     return `a name holds no control, invisible or bidirectional character and no other blank than a space: ${shown}`;
   const letters = name.normalize("NFKC");
+  if (/^\s*(?:github|hook|standing)\s*:/i.test(letters))
+    return "a name does not begin like those of people of GitHub, hooks and standing approvals: github:, hook:, standing:";
   if (posing.test(name) || /#[A-Za-z0-9_-]{6}$/.test(letters))
     return "a name holds no sign that is drawn like # or like another letter, and does not end like the # and six signs behind a name";
   return alike.filter((script) => script.test(letters)).length > 1

@@ -82,6 +82,10 @@ export const eventTypes = [
   "budget_used_up",
   "gate_block",
   "gate_note",
+  "webhook_changed",
+  "webhook_test",
+  "hook_changed",
+  "github_changed",
 ] as const;
 /**
  * One event of the scope's live feed, in order of `seq`. `type` is one of `eventTypes`, where

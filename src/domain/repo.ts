@@ -1,16 +1,31 @@
 /**
  * Which repositories may be named at all, and the one form their address is stored and compared in.
  * `https` without a user name, or a path of this machine when the host is local; nothing else, and
- * never an address that only this network can reach. Names are judged as text: what a host name
- * resolves to is for whoever fetches it. [REPO-1] [REPO-2] [REPO-3]
+ * never an address that only this network can reach, but for the one git server that a deployment on
+ * one machine names itself. Names are judged as text: what a host name resolves to is for whoever
+ * fetches it. [REPO-1] [REPO-2] [REPO-3] [CRED-11]
  */
 import { ok, type Result, refuse } from "./refusal.ts";
 
 const allowed = "Use https://host/path, without a user name or password in it";
 const allowedHere = `${allowed}, or file:///absolute/path`;
 
-/** The address in its normal form, which is the key of the registry. `localHost`: paths of this machine count. */
-export function repoUrl(text: string, localHost: boolean): Result<string> {
+/**
+ * The one origin that needs no https: that of GITHUB_URL, when it is http on a loopback address and the sandbox host
+ * stands on this machine too. Null for every other.
+ */
+export function gitOriginOf(githubUrl: string | undefined, localHost: boolean): string | null {
+  if (!localHost || githubUrl === undefined || !URL.canParse(githubUrl)) return null;
+  const { protocol, hostname, origin, username, password } = new URL(githubUrl);
+  const here = hostname === "127.0.0.1" || hostname === "[::1]" || hostname === "localhost";
+  return protocol === "http:" && here && username === "" && password === "" ? origin : null;
+}
+
+/**
+ * The address in its normal form, which is the key of the registry. `localHost`: paths of this machine count.
+ * `gitOrigin`: what `gitOriginOf` said of the deployment.
+ */
+export function repoUrl(text: string, localHost: boolean, gitOrigin: string | null = null): Result<string> {
   const no = (why: string) => refuse("repo_not_allowed", `${why} ${localHost ? allowedHere : allowed}.`);
   if (hasUnsafe(text)) return no("The repository address holds a space, a backslash or a control character.");
   const given = text.startsWith("/") ? `file://${text}` : text;
@@ -20,12 +35,13 @@ export function repoUrl(text: string, localHost: boolean): Result<string> {
   if (url.search !== "" || url.hash !== "" || /[?#]/.test(given))
     return no("The repository address has a query or a fragment.");
   if (url.protocol === "file:" && localHost) return fileUrl(url, no);
-  if (url.protocol !== "https:") return no(`The protocol ${url.protocol.slice(0, -1)} is not allowed.`);
-  if (url.username !== "" || url.password !== "" || given.slice(8).split("/")[0]?.includes("@") === true)
+  const ours = gitOrigin !== null && url.origin === gitOrigin;
+  if (url.protocol !== "https:" && !ours) return no(`The protocol ${url.protocol.slice(0, -1)} is not allowed.`);
+  if (url.username !== "" || url.password !== "" || given.split("/")[2]?.includes("@") === true)
     return no("The repository address holds a user name or password.");
-  if (isPrivate(url.hostname)) return no(`${url.hostname} is an address inside a private network.`);
+  if (!ours && isPrivate(url.hostname)) return no(`${url.hostname} is an address inside a private network.`);
   const path = tidy(url.pathname);
-  return path === "" ? no("The repository address has no path.") : ok(`https://${url.host}${path}`);
+  return path === "" ? no("The repository address has no path.") : ok(`${url.origin}${path}`);
 }
 
 function fileUrl(url: URL, no: (why: string) => Result<never>): Result<string> {

@@ -7,6 +7,7 @@ import type { Card } from "./approval-view.ts";
 import { besideAsked, type Given } from "./asked-budget.ts";
 import { commandContains, globContains } from "./containment.ts";
 import { personOf } from "./deciding.ts";
+import { inGithubFolder } from "./github/folder.ts";
 import { commandGranted, shellGranted } from "./grant.ts";
 import { joinTaint, type Taint, taints } from "./message.ts";
 import type { Grant } from "./plan-shape.ts";
@@ -143,6 +144,8 @@ function itemOutside(item: Item, allowed: StandingBounds): string | null {
   if (tool !== undefined) return no(`the tool ${tool} is outside`);
   const path = grants.paths.find((glob) => !pathInside(glob, allowed.paths));
   if (path !== undefined) return no(`the path ${path} is outside`);
+  const ci = grants.paths.find(inGithubFolder);
+  if (ci !== undefined) return no(`${ci} is under .github, which a person decides each time`);
   const command = grants.commands.find((words) => !grantInside(words, allowed));
   if (command !== undefined) return no(`the command ${command} is outside`);
   const host = grants.hosts.find((name) => !allowed.hosts.includes(name));

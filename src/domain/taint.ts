@@ -83,8 +83,7 @@ function inList(names: readonly string[]): string {
 }
 
 /**
- * A secret that a run could carry out: one the item was granted, or the content of a private repository. Nothing knows
- * today whether a repository is private, so callers say it is not.
+ * A secret that a run could carry out: one the item was granted, or the content of a private repository.
  */
 export function holdsSecret(allow: Pick<Grant, "secrets">, repo: { readonly is_private: boolean }): boolean {
   return allow.secrets.length > 0 || repo.is_private;

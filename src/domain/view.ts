@@ -20,7 +20,8 @@ export interface Caller {
   /** Stable name of the person or program: shown, audited, and bound into statements. */
   readonly subject: string;
   readonly role: CallerRole;
-  readonly via: "token" | "session";
+  /** `github`: GitHub said who it is, and that they may write to the repository. */
+  readonly via: "token" | "session" | "github";
   /** Id of the token or session row, so that what it opened can be closed when it is revoked. */
   readonly credential_id: string;
 }
@@ -69,6 +70,13 @@ export const budgetInput = budget.extend({
   tokens: z.number().int().nonnegative().max(1_000_000_000).optional(),
   usd: z.number().nonnegative().max(1_000_000).optional(),
   minutes: z.number().positive().max(10_080).optional(),
+});
+
+/** Who asked for a task outside of the scope, where that can be read, and what of their words nobody sees there. */
+export const askedElsewhere = z.strictObject({
+  by: z.string(),
+  where: z.string().nullable(),
+  hidden: z.array(z.string()),
 });
 
 /** Body of POST /api/tasks. */
@@ -235,7 +243,7 @@ export type TaskView = z.infer<typeof taskView>;
 
 export const agentView = z.strictObject({
   name: z.string(),
-  role: z.enum(["proxy", "planner", "executor", "verifier"]),
+  role: z.enum(["proxy", "planner", "executor", "verifier", "courier"]),
   state: z.enum(["idle", "spawning", "active", "paused", "stopping", "stopped", "failed"]),
   activity: z.enum(["ready", "claiming", "planning_work", "working", "idle"]).nullable(),
   /** The team's word for state and activity together. */

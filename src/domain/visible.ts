@@ -4,7 +4,7 @@
  */
 
 /** What has no mark of its own on a screen, or changes where other marks stand. */
-const hidden =
+export const hidden =
   /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u{2800}]|[\p{Zs}--[\u{20}\u{3000}]]/gv;
 
 /** For text of several lines: newlines and tabs stay. */

@@ -10,17 +10,20 @@ import { attributes, lastLines, must, workGit, workScript } from "./git.ts";
 import type { Host } from "./host.ts";
 import { keepIgnoreRules } from "./ignore.ts";
 import type { Answer } from "./inside.ts";
-import { mirrorWith, tips } from "./mirror.ts";
+import { mirrorWith, type Reached, tips } from "./mirror.ts";
 import type { Input } from "./protocol.ts";
 import { save } from "./record.ts";
 import type { Sandbox } from "./sandbox.ts";
 
 export async function checkout(
   host: Host,
-  { id, source, commit }: Input<"checkout">,
+  { id, source: from, commit, credential }: Input<"checkout">,
   bundle: Uint8Array | null,
 ): Promise<void> {
   const sandbox = host.get(id);
+  const source = from.url;
+  if (from.scope_id !== sandbox.record.spec.scope_id)
+    throw new HostFailure("bad_request", `sandbox "${id}" belongs to another scope than the checkout`);
   await sandbox.inLine(async () => {
     const known = sandbox.record.checkout;
     if (known?.source === source && known.commit === commit) return;
@@ -30,7 +33,7 @@ export async function checkout(
     for (const folder of [sandbox.git, sandbox.work]) {
       for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true, force: true });
     }
-    const mirror = await gather(host, sandbox, source, commit, bundle);
+    const mirror = await gather(host, sandbox, { url: source, credential }, commit, bundle);
     save(tipsPath(sandbox), await tips(host, mirror));
     await keepIgnoreRules(host, sandbox, commit, { mirror });
     await makeWork(host, sandbox, mirror, commit);
@@ -46,7 +49,7 @@ export function tipsPath(sandbox: Sandbox): string {
 async function gather(
   host: Host,
   sandbox: Sandbox,
-  source: string,
+  source: Reached,
   commit: string,
   bundle: Uint8Array | null,
 ): Promise<string> {

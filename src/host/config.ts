@@ -1,6 +1,7 @@
 /** The host's settings, read once from its environment and refused in one clear line when they cannot work. */
 import { existsSync, realpathSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
+import { gitOriginOf } from "../domain/repo.ts";
 import { limits } from "../limits.ts";
 
 export interface HostConfig {
@@ -8,6 +9,8 @@ export interface HostConfig {
   readonly secret: string;
   readonly root: string;
   readonly repo_roots: readonly string[];
+  /** The one http address git may speak to: this machine's own git server, as the deployment names it. */
+  readonly git_origin: string | null;
   /** First of the unprivileged users sandboxes run as, one a scope. Null when the host itself is unprivileged. */
   readonly uid_base: number | null;
   /** Space one work tree may take. */
@@ -26,6 +29,7 @@ export function readConfig(env: NodeJS.ProcessEnv): HostConfig {
     secret,
     root: resolve(root),
     repo_roots: repoRoots(env.REPO_ROOTS ?? ""),
+    git_origin: gitOrigin(env.GIT_ORIGIN ?? ""),
     uid_base: process.getuid?.() === 0 ? whole(env.SANDBOX_UID ?? "700000", "SANDBOX_UID", 4_000_000_000) : null,
     disk_mb: whole(env.SANDBOX_DISK_MB ?? String(limits.sandbox_disk_mb), "SANDBOX_DISK_MB", 1_000_000_000),
     stage: env.SANDBOX_STAGE ?? null,
@@ -37,6 +41,14 @@ function whole(text: string, name: string, max: number): number {
   if (!Number.isInteger(value) || value < 0 || value > max)
     throw new Error(`${name} must be a whole number up to ${max}`);
   return value;
+}
+
+function gitOrigin(text: string): string | null {
+  if (text === "") return null;
+  const origin = gitOriginOf(text, true);
+  if (origin === null)
+    throw new Error("GIT_ORIGIN must be an http address of this machine, such as http://127.0.0.1:3000");
+  return origin;
 }
 
 /** Real paths, so that a link inside a root cannot lead a source outside it. */

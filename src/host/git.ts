@@ -5,6 +5,7 @@
 import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { type Given, withoutSecrets } from "./credential.ts";
 import { HostFailure } from "./failure.ts";
 import type { Host } from "./host.ts";
 import { type Answer, collect, type RunOptions, runInside } from "./inside.ts";
@@ -92,10 +93,16 @@ function configPath(host: Host): string {
 
 export interface GitOptions extends RunOptions {
   readonly env?: Readonly<Record<string, string>>;
+  /** Of a run on a source: what it is given there. */
+  readonly given?: Given;
 }
 
-/** Outside any bubble: only for the host's own bare repositories and the registered sources. */
-export function hostGit(
+// Git and all it starts, in a space of processes that ends with the host or with git: nothing in it holds a credential
+// or a lock any longer than that. It sees the files that the host sees.
+const together = ["--die-with-parent", "--unshare-pid", "--dev-bind", "/", "/", "--proc", "/proc", "--", "git"];
+
+/** Outside any sandbox's bubble: only for the host's own bare repositories and the registered sources. */
+export async function hostGit(
   host: Host,
   folder: string,
   args: readonly string[],
@@ -106,7 +113,11 @@ export function hostGit(
     const value = process.env[name];
     if (value !== undefined) env[name] = value;
   }
-  return collect(spawn("git", [...args], { cwd: folder, env, stdio: "pipe" }), options);
+  const { given } = options;
+  const [program, words] = given === undefined ? ["git", args] : ["bwrap", [...together, ...args]];
+  const child = spawn(program, [...words], { cwd: folder, env: { ...env, ...given?.env }, stdio: "pipe" });
+  const answer = await collect(child, options);
+  return { ...answer, stderr: withoutSecrets(answer.stderr, given?.secrets ?? []) };
 }
 
 export interface WorkOptions extends GitOptions {

@@ -58,7 +58,8 @@ export class Host {
   }
 
   get places(): Places {
-    return { roots: this.config.repo_roots, own: this.config.root };
+    const { repo_roots, root, git_origin } = this.config;
+    return { roots: repo_roots, own: root, git_origin };
   }
 
   get(id: string): Sandbox {

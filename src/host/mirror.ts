@@ -1,12 +1,12 @@
 /** A bare copy of each source, one a scope, from which sandboxes take their commits; and what a source's refs name now. */
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { bounds } from "./bounds.ts";
 import { HostFailure } from "./failure.ts";
 import { hostGit, must } from "./git.ts";
 import type { Host } from "./host.ts";
-import type { Input, Output } from "./protocol.ts";
+import type { Credential, Input, Output } from "./protocol.ts";
 import { openSource, type Source, unreachable } from "./sources.ts";
 
 const fullHash = /^[0-9a-f]{40}$/;
@@ -15,13 +15,19 @@ const lines = new Map<string, Promise<unknown>>();
 /** A mirror that holds the commit (fetched only if it does not), that is up to date, or as it is. */
 export type Wanted = { readonly commit: string } | "fresh" | "any";
 
+/** An address, and what git is to show its server for this one time. */
+export interface Reached {
+  readonly url: string;
+  readonly credential?: Credential | undefined;
+}
+
 /** Folder of the mirror. */
-export async function mirrorWith(host: Host, scope_id: string, source: string, wanted: Wanted): Promise<string> {
-  const opened = await openSource(source, host.places);
+export async function mirrorWith(host: Host, scope_id: string, source: Reached, wanted: Wanted): Promise<string> {
+  const opened = await openSource(source.url, host.places, source.credential);
   const name = createHash("sha256").update(opened.url).digest("hex").slice(0, 24);
   const folder = join(host.config.root, "mirrors", scope_id, name);
   // One after another: two fetches into one repository would trip over each other's locks.
-  const turn = (lines.get(folder) ?? Promise.resolve()).then(() => fill(host, folder, source, opened, wanted));
+  const turn = (lines.get(folder) ?? Promise.resolve()).then(() => fill(host, folder, source.url, opened, wanted));
   const settled = turn.catch(() => {});
   lines.set(folder, settled);
   void settled.then(() => {
@@ -35,10 +41,11 @@ async function fill(host: Host, folder: string, source: string, opened: Source, 
   const commit = typeof wanted === "string" ? null : wanted.commit;
   if (existsSync(folder)) {
     if (wanted === "any" || (commit !== null && (await has(host, folder, commit)))) return;
+    sweepLeft(folder);
   } else await makeBare(host, folder);
   const refs = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
   const all = await fetch(host, folder, opened, ["--prune", "--force", opened.url, ...refs]);
-  if (all.code !== 0) throw unreachable(source, all);
+  if (all.code !== 0) throw unreachable(source, opened, all);
   if (commit === null || (await has(host, folder, commit))) return;
   // No branch or tag leads to it; most servers still give a commit to whoever knows its full hash.
   await fetch(host, folder, opened, [opened.url, `${commit}:refs/countersign/${commit}`]);
@@ -49,7 +56,23 @@ function fetch(host: Host, folder: string, opened: Source, args: string[]) {
   const options = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance"];
   return hostGit(host, folder, [...opened.options, "fetch", ...options, ...opened.reading, ...args], {
     timeout_ms: bounds.git_network_ms,
+    given: opened.given,
   });
+}
+
+/**
+ * What a fetch left that was killed: locks that would refuse every later one, and halves of packs. Whoever comes here
+ * is the only one at work on the mirror, and no git outlives its host.
+ */
+function sweepLeft(folder: string): void {
+  const packs = join(folder, "objects", "pack");
+  const halves = readdirSync(packs).filter((name) => name.startsWith("tmp_"));
+  const locks = [folder, join(folder, "refs")].flatMap((place) =>
+    readdirSync(place, { recursive: place !== folder, encoding: "utf8" })
+      .filter((name) => name.endsWith(".lock"))
+      .map((name) => join(place, name)),
+  );
+  for (const path of [...locks, ...halves.map((name) => join(packs, name))]) rmSync(path, { force: true });
 }
 
 async function makeBare(host: Host, folder: string): Promise<void> {
@@ -78,10 +101,13 @@ export async function tips(host: Host, mirror: string): Promise<string[]> {
   return [...new Set(rows.filter(([, ref]) => !ref?.startsWith("refs/heads/countersign/")).map(([hash = ""]) => hash))];
 }
 
-export async function resolveRef(host: Host, { source, ref }: Input<"resolve">): Promise<Output<"resolve">> {
+export async function resolveRef(
+  host: Host,
+  { source: { url: source }, ref, credential }: Input<"resolve">,
+): Promise<Output<"resolve">> {
   if (ref.startsWith("-") || /[\s~^:?*[\\]/.test(ref))
     throw new HostFailure("ref_not_found", `"${ref}" is not the name of a ref`);
-  const opened = await openSource(source, host.places);
+  const opened = await openSource(source, host.places, credential);
   const { refs, default_branch } = await remoteRefs(host, source, opened);
   const names = [ref, `refs/heads/${ref}`, `refs/tags/${ref}^{}`, `refs/tags/${ref}`, `${ref}^{}`];
   const commit =
@@ -101,8 +127,9 @@ export async function remoteRefs(
   const answer = await hostGit(host, host.scratch, args, {
     timeout_ms: bounds.git_network_ms,
     max_bytes: 64 * 1024 * 1024,
+    given: opened.given,
   });
-  if (answer.code !== 0) throw unreachable(source, answer);
+  if (answer.code !== 0) throw unreachable(source, opened, answer);
   const refs = new Map<string, string>();
   let default_branch = "";
   for (const line of answer.stdout.toString().split("\n").filter(Boolean)) {

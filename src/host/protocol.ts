@@ -33,7 +33,13 @@ const argv = z
   .max(1_000)
   .refine((words) => words[0] !== "", "must name a program");
 const base64 = z.string();
-const source = plain(2048).min(1);
+const source = z.strictObject({ scope_id: scopeId, url: plain(2048).min(1) });
+/** Printable and without spaces or a colon in the name: it becomes one header of git's requests and can become no second. */
+const credential = z.strictObject({
+  username: z.string().regex(/^[\x21-\x39\x3b-\x7e]{1,100}$/, "must be 1 to 100 printable characters but `:`"),
+  password: z.string().regex(/^[\x21-\x7e]{8,4096}$/, "must be 8 to 4,096 printable characters"),
+});
+export type Credential = z.infer<typeof credential>;
 const milliseconds = z.number().int().nonnegative();
 const offset = z.number().int().nonnegative();
 const side = z.number().int().min(1).max(1_000);
@@ -88,7 +94,16 @@ const listEntry = z.strictObject({
 
 export const methods = {
   create: { input: z.strictObject({ ...at, spec: sandboxSpec }), output: none },
-  checkout: { input: z.strictObject({ ...at, source, commit: commitId, bundle: base64.optional() }), output: none },
+  checkout: {
+    input: z.strictObject({
+      ...at,
+      source,
+      commit: commitId,
+      bundle: base64.optional(),
+      credential: credential.optional(),
+    }),
+    output: none,
+  },
   exec: { input: z.strictObject({ ...at, call_id: callId, spec: execSpec }), output: none },
   wait: {
     input: z.strictObject({ ...at, call_id: callId, offset, wait_ms: milliseconds.max(20_000) }),
@@ -138,11 +153,17 @@ export const methods = {
     output: z.array(z.strictObject({ id: z.string(), scope_id: z.string(), owner: z.string() })),
   },
   resolve: {
-    input: z.strictObject({ source, ref: plain(255).min(1) }),
+    input: z.strictObject({ source, ref: plain(255).min(1), credential: credential.optional() }),
     output: z.strictObject({ commit: commitId, default_branch: z.string() }),
   },
   publish: {
-    input: z.strictObject({ source, branch: branchName, commit: commitId, bundle: base64 }),
+    input: z.strictObject({
+      source,
+      branch: branchName,
+      commit: commitId,
+      bundle: base64,
+      credential: credential.optional(),
+    }),
     output: none,
   },
 } as const;

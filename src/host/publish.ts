@@ -13,8 +13,8 @@ import type { Input } from "./protocol.ts";
 import { openSource, type Source, unreachable } from "./sources.ts";
 
 export async function publish(host: Host, input: Input<"publish">, bundle: Uint8Array): Promise<void> {
-  const opened = await openSource(input.source, host.places);
-  const { refs, default_branch } = await remoteRefs(host, input.source, opened);
+  const opened = await openSource(input.source.url, host.places, input.credential);
+  const { refs, default_branch } = await remoteRefs(host, input.source.url, opened);
   if (input.branch === default_branch)
     throw new HostFailure("bad_request", `"${input.branch}" is the default branch: it is never pushed to`);
   const tip = refs.get(`refs/heads/${input.branch}`) ?? null;
@@ -47,8 +47,8 @@ async function gather(
     "+refs/heads/*:refs/source/heads/*",
     "+refs/tags/*:refs/source/tags/*",
   ];
-  const fetched = await hostGit(host, folder, args, { timeout_ms: bounds.git_network_ms });
-  if (fetched.code !== 0) throw unreachable(input.source, fetched);
+  const fetched = await hostGit(host, folder, args, { timeout_ms: bounds.git_network_ms, given: opened.given });
+  if (fetched.code !== 0) throw unreachable(input.source.url, opened, fetched);
   writeFileSync(join(folder, "bundle"), bundle);
   const taken = await hostGit(host, folder, ["fetch", ...quiet, join(folder, "bundle"), "+refs/*:refs/bundle/*"]);
   if (taken.code !== 0)
@@ -86,19 +86,19 @@ async function push(
     opened.url,
     `${input.commit}:${ref}`,
   ];
-  const answer = await hostGit(host, folder, args, { timeout_ms: bounds.git_network_ms });
+  const answer = await hostGit(host, folder, args, { timeout_ms: bounds.git_network_ms, given: opened.given });
   if (answer.code === 0) return;
   if (/stale info|non-fast-forward|fetch first/.test(answer.stderr)) {
     throw new HostFailure(
       "not_fast_forward",
-      `"${input.branch}" moved in ${input.source} while it was being published`,
+      `"${input.branch}" moved in ${input.source.url} while it was being published`,
     );
   }
   if (/refusing to update checked out branch/.test(answer.stderr)) {
     throw new HostFailure(
       "bad_request",
-      `"${input.branch}" is checked out in ${input.source}; check out another branch there`,
+      `"${input.branch}" is checked out in ${input.source.url}; check out another branch there`,
     );
   }
-  throw unreachable(input.source, answer);
+  throw unreachable(input.source.url, opened, answer);
 }

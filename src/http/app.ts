@@ -7,7 +7,10 @@ import type { Context } from "hono";
 import { approvals } from "./approvals.ts";
 import { wholeAudit } from "./audit.ts";
 import { live } from "./events.ts";
+import { github } from "./github.ts";
+import { githubAdmin } from "./github-admin.ts";
 import { apiHeaders, keyHeaders, pageHeaders, under } from "./headers.ts";
+import { hooks } from "./hooks.ts";
 import { memory } from "./memory.ts";
 import { measurements } from "./metrics.ts";
 import { document, json, problems, securitySchemes } from "./openapi.ts";
@@ -24,6 +27,7 @@ import { tasks } from "./tasks.ts";
 import { team } from "./team.ts";
 import { tokens } from "./tokens.ts";
 import { whenInvalid } from "./validation.ts";
+import { webhooks } from "./webhooks.ts";
 
 const feature = z.strictObject({
   name: z.string(),
@@ -93,6 +97,10 @@ export function createApp(ports: DoorPorts) {
     .route("/", wholeAudit)
     .route("/", measurements)
     .route("/", scope)
+    .route("/", webhooks)
+    .route("/", hooks)
+    .route("/", github)
+    .route("/", githubAdmin)
     .route("/", session)
     .route("/", live)
     .openapi(health, async (c) => {
@@ -140,7 +148,7 @@ function describe(api: OpenAPIHono<DoorEnv>): Record<string, unknown> {
 
 /** Paths the door answers itself; all others are the page's. */
 function isOurs(path: string): boolean {
-  return /^\/(api|auth|\.well-known)(\/|$)|^\/healthz$/.test(path);
+  return /^\/(api|auth|hooks|webhooks\/github|\.well-known)(\/|$)|^\/healthz$/.test(path);
 }
 
 function methodTable(api: OpenAPIHono<DoorEnv>): { path: RegExp; methods: string[] }[] {

@@ -8,26 +8,34 @@ import { Refused } from "./problem.ts";
 
 /** Leaves the text where the validators look for it. */
 export async function readJson(c: Context): Promise<void> {
+  demandJson(c);
+  const text = decode(await readBytes(c.req.raw));
+  checkJson(text);
+  c.req.raw = new Request(c.req.raw, { body: text });
+}
+
+export function demandJson(c: Context): void {
   if (mediaType(c.req.header("content-type")) !== "application/json")
     throw new Refused(
       "unsupported_media_type",
       "Send the body as JSON, with the header Content-Type: application/json.",
     );
-  const text = decode(await readBytes(c.req.raw));
-  checkJson(text);
-  c.req.raw = new Request(c.req.raw, { body: text });
 }
 
 function mediaType(header: string | undefined): string {
   return (header ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 }
 
-async function readBytes(request: Request): Promise<Uint8Array> {
+/** At most `most` bytes, counted as they come. */
+export async function readBytes(
+  request: Request,
+  most: number = limits.request_body_bytes,
+): Promise<Uint8Array<ArrayBuffer>> {
   const tooLarge = new Refused(
     "body_too_large",
-    `The body is larger than ${limits.request_body_bytes} bytes: send less, or put large files into the repository.`,
+    `The body is larger than ${most} bytes: send less, or put large files into the repository.`,
   );
-  if (Number(request.headers.get("content-length") ?? 0) > limits.request_body_bytes) throw tooLarge;
+  if (Number(request.headers.get("content-length") ?? 0) > most) throw tooLarge;
   if (request.body === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -37,7 +45,7 @@ async function readBytes(request: Request): Promise<Uint8Array> {
     if (done) break;
     size += value.byteLength;
     // The length a client declares is not believed: what arrives is counted.
-    if (size > limits.request_body_bytes) {
+    if (size > most) {
       await reader.cancel().catch(() => undefined);
       throw tooLarge;
     }
@@ -46,7 +54,7 @@ async function readBytes(request: Request): Promise<Uint8Array> {
   return join(chunks, size);
 }
 
-function join(chunks: readonly Uint8Array[], size: number): Uint8Array {
+function join(chunks: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
   const all = new Uint8Array(size);
   let at = 0;
   for (const chunk of chunks) {
@@ -56,7 +64,7 @@ function join(chunks: readonly Uint8Array[], size: number): Uint8Array {
   return all;
 }
 
-function decode(bytes: Uint8Array): string {
+export function decode(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
   } catch {
@@ -64,7 +72,8 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-function checkJson(text: string): void {
+/** The value of a text that is JSON and can be hashed. */
+export function checkJson(text: string): unknown {
   if (text.trim() === "") throw new Refused("bad_request", "The body is empty: send a JSON object, at least {}.");
   let value: unknown;
   try {
@@ -76,6 +85,7 @@ function checkJson(text: string): void {
   // Such a string has no canonical form, so nothing that holds one can be hashed, signed or compared.
   if (/\\ud[89a-f]/i.test(text) && !wellFormed(value))
     throw new Refused("bad_request", "A string in the body holds half a surrogate pair: send whole characters.");
+  return value;
 }
 
 /** V8 names the offset in some of its messages; a person wants line and column. */

@@ -4,6 +4,12 @@
  */
 import type { z } from "zod";
 import type { ApprovalView, Decision } from "../domain/approval-view.ts";
+import type { InstallationEvent } from "../domain/github/events.ts";
+import type { Ignored } from "../domain/github/ignored.ts";
+import type { GithubEvent, GithubRepository } from "../domain/github/shapes.ts";
+import type { Triggers } from "../domain/github/triggers.ts";
+import type { GithubLinkView, InstallationView } from "../domain/github/views.ts";
+import type { HookBody, HookInput, HookView } from "../domain/hooks.ts";
 import type { MemoryKind, MemoryView } from "../domain/memory.ts";
 import type { Figures } from "../domain/metrics.ts";
 import type { RecordedCall } from "../domain/policy-change.ts";
@@ -25,7 +31,9 @@ import type {
   ThoughtView,
   tokenView,
 } from "../domain/view.ts";
+import type { DeliveryView, WebhookInput, WebhookView } from "../domain/webhooks.ts";
 
+export type { InstallationEvent } from "../domain/github/events.ts";
 export type AgentView = z.infer<typeof agentView>;
 export type RepoView = z.infer<typeof repoView>;
 export type TokenView = z.infer<typeof tokenView>;
@@ -194,12 +202,66 @@ export interface RuntimeDoor {
   ): Promise<Result<PolicyChanged>>;
   recordedCalls(caller: Caller, task_id: string): Promise<Result<RecordedCalls>>;
 
+  /** An address is as the door checked it. */
+  webhooks(caller: Caller): Promise<Result<WebhookView[]>>;
+  webhook(caller: Caller, id: string): Promise<Result<WebhookView>>;
+  addWebhook(caller: Caller, input: WebhookInput): Promise<Result<WebhookView>>;
+  removeWebhook(caller: Caller, id: string): Promise<Result<WebhookView>>;
+  moveWebhook(caller: Caller, id: string, to: "enable" | "disable"): Promise<Result<WebhookView>>;
+  rotateWebhook(caller: Caller, id: string): Promise<Result<WebhookView>>;
+  testWebhook(caller: Caller, id: string): Promise<Result<DeliveryView>>;
+  /** Newest first. */
+  webhookDeliveries(caller: Caller, id: string, query: PageQuery): Promise<Result<Page<DeliveryView>>>;
+  redeliver(caller: Caller, id: string, delivery_id: string): Promise<Result<DeliveryView>>;
+  hooks(caller: Caller): Promise<Result<HookView[]>>;
+  addHook(caller: Caller, input: HookInput & { id: string }): Promise<Result<HookView>>;
+  removeHook(caller: Caller, id: string): Promise<Result<HookView>>;
+  rotateHook(caller: Caller, id: string): Promise<Result<HookView>>;
+  /** Versions of the secrets that sign for a hook now; none when there is no such hook. */
+  hookSecrets(scope_id: string, id: string): Promise<readonly number[]>;
+  /** What a hook was sent and signed makes a task, once for each `message_id`. */
+  runHook(
+    scope_id: string,
+    id: string,
+    sent: { message_id: string; body: HookBody },
+  ): Promise<Result<{ task_id: string; replay: boolean }>>;
+
   chainEnds(caller: Caller): Promise<Result<ChainEnds>>;
   /** What the scope's objects count and hold now. */
   figures(caller: Caller): Promise<Result<Figures>>;
 
   /** WebSocket upgrades: the door has authenticated; the caller travels in the header `x-countersign-caller` (JSON), which the door always sets itself. */
   fetch(request: Request): Promise<Response>;
+}
+
+/** RuntimeObject again, for what GitHub's door brings to it. */
+export interface GithubRuntimeDoor {
+  /** `seen`: claimed before. `not_linked`: the repository is not this scope's now, and nothing was kept. */
+  githubDelivery(scope_id: string, delivery: GithubEvent): Promise<"claimed" | "seen" | "not_linked">;
+  githubIgnored(scope_id: string, why: Ignored): Promise<void>;
+  /** The link as the scope keeps it, suspended ones too. */
+  githubLink(
+    scope_id: string,
+    repository_id: number,
+  ): Promise<{ readonly repository: GithubRepository; readonly triggers: Triggers } | null>;
+  githubLinks(scope_id: string): Promise<readonly GithubLinkView[]>;
+  githubTriggers(scope_id: string, id: number, triggers: Triggers, by: string): Promise<GithubLinkView | null>;
+}
+/** GithubObject, the deployment's one, addressed by `github`. */
+export interface GithubObjectDoor {
+  /** Null when the repository, or its whole installation, belongs to no scope. */
+  scopeOf(installation_id: number, repository: GithubRepository): Promise<string | null>;
+  /** Has the App's API asked what holds now. */
+  installation(event: InstallationEvent, delivery_id: string): Promise<"accepted" | "seen">;
+  ignored(why: Ignored): Promise<void>;
+}
+/** GithubObject again, for the deployment's admin. Null when there is no such installation, or none that covers it. */
+export interface GithubAdminDoor {
+  installations(): Promise<readonly InstallationView[]>;
+  counts(): Promise<readonly { readonly why: string; readonly n: number }[]>;
+  assign(installation_id: number, scope_id: string | null): Promise<InstallationView | null>;
+  /** `scope_id` null: where its installation belongs. */
+  assignRepository(full_name: string, scope_id: string | null): Promise<InstallationView | null>;
 }
 
 /** AgentObject, addressed by `<scope>/<name>`. */

@@ -5,6 +5,8 @@
 import { type RouteConfig, z } from "@hono/zod-openapi";
 import type { MiddlewareHandler } from "hono";
 import * as approval from "../domain/approval-view.ts";
+import * as github from "../domain/github/views.ts";
+import * as hooks from "../domain/hooks.ts";
 import * as memory from "../domain/memory.ts";
 import * as policy from "../domain/policy-shapes.ts";
 import * as queues from "../domain/queue-shapes.ts";
@@ -12,6 +14,7 @@ import * as record from "../domain/record-view.ts";
 import * as standing from "../domain/standing-shape.ts";
 import type { CallerRole } from "../domain/view.ts";
 import * as view from "../domain/view.ts";
+import * as webhooks from "../domain/webhooks.ts";
 import { limits } from "../limits.ts";
 import { needs, sessionCookie } from "./auth.ts";
 import type { CallerEnv } from "./ports.ts";
@@ -39,6 +42,20 @@ export const shapes = {
   memory: named("Memory", memory.memoryView),
   memoryPage: named("MemoryPage", view.page(memory.memoryView)),
   memoryForgetting: named("MemoryForgetting", memory.memoryForgetting),
+  webhook: named("Webhook", webhooks.webhookView),
+  webhookInput: named("WebhookInput", webhooks.webhookInput),
+  webhookMade: named("WebhookWithSecret", webhooks.webhookMade),
+  delivery: named("WebhookDelivery", webhooks.deliveryView),
+  deliveryPage: named("WebhookDeliveryPage", view.page(webhooks.deliveryView)),
+  hook: named("Hook", hooks.hookView),
+  hookInput: named("HookInput", hooks.hookInput),
+  hookMade: named("HookWithSecret", hooks.hookMade),
+  hookBody: named("HookBody", hooks.hookBody),
+  githubOverview: named("GithubOverview", github.githubOverview),
+  githubInstallation: named("GithubInstallation", github.installationView),
+  githubAssignment: named("GithubAssignment", github.assignment),
+  githubLink: named("GithubRepository", github.githubLinkView),
+  githubTriggers: named("GithubTriggersInput", github.triggersInput),
   agent: named("Agent", view.agentView),
   queue: named("Queue", queues.queueView),
   queueDetail: named("QueueDetail", queues.queueDetail),

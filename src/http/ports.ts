@@ -2,8 +2,13 @@
  * All the HTTP door knows of the world: built once by the composition root, made tame by tests.
  * Nothing in this folder reads a binding, a clock or the environment by itself.
  */
-import type { Artifacts } from "../agents/ports.ts";
+import type { Artifacts, Source } from "../agents/ports.ts";
 import type { Verify } from "../domain/checkpoint.ts";
+import type { GithubIdentity, InstallationEvent } from "../domain/github/events.ts";
+import type { Ignored } from "../domain/github/ignored.ts";
+import type { GithubEvent, GithubRepository } from "../domain/github/shapes.ts";
+import type { Triggers } from "../domain/github/triggers.ts";
+import type { GithubLinkView, InstallationView } from "../domain/github/views.ts";
 import type { AuditView } from "../domain/record-view.ts";
 import type { CheckpointRow } from "../domain/records.ts";
 import type { TelemetryView } from "../domain/telemetry.ts";
@@ -60,11 +65,51 @@ export interface PublicKey {
   readonly use: string;
 }
 
+/** What GitHub's door needs besides. */
+export interface GithubPorts {
+  /** Webhook secrets in force, at most two; none where there is no App. */
+  readonly secrets: readonly string[];
+  readonly identity: GithubIdentity | null;
+  /** The scope that the repository is linked to, as it is kept there; null when no scope has it, or not any more. */
+  route(
+    installation_id: number,
+    repository: GithubRepository,
+  ): Promise<{
+    readonly scope_id: string;
+    readonly repository: GithubRepository;
+    readonly triggers: Triggers;
+  } | null>;
+  installation(event: InstallationEvent, delivery_id: string): Promise<"accepted" | "seen">;
+  deliver(scope_id: string, delivery: GithubEvent): Promise<"claimed" | "seen" | "not_linked">;
+  /** Counts it; without a scope, for the deployment. */
+  ignored(scope_id: string | null, why: Ignored): Promise<void>;
+}
+
+/** What the doors of the App itself need. */
+export interface GithubAdminPorts {
+  /** Null without a whole App. */
+  readonly app: { readonly slug: string; readonly url: string; readonly default_scope_id: string | null } | null;
+  /** What is named of it and cannot be used. */
+  readonly lacks: readonly { readonly name: string; readonly detail: string }[];
+  /** Rejects when the record database is down. */
+  scopeStands(scope_id: string): Promise<boolean>;
+  installations(): Promise<readonly InstallationView[]>;
+  /** Null when there is no such installation; of a repository, when no installation covers it. */
+  assign(installation_id: number, scope_id: string | null): Promise<InstallationView | null>;
+  assignRepository(full_name: string, scope_id: string | null): Promise<InstallationView | null>;
+  counts(): Promise<readonly { readonly why: string; readonly n: number }[]>;
+  links(scope_id: string): Promise<readonly GithubLinkView[]>;
+  /** Null when it is not linked there. */
+  setTriggers(scope_id: string, repository_id: number, triggers: Triggers, by: string): Promise<GithubLinkView | null>;
+}
+
 export interface DoorPorts {
+  readonly github: GithubPorts;
+  readonly githubAdmin: GithubAdminPorts;
   runtime(scope_id: string): RuntimeDoor;
   agent(scope_id: string, name: string): AgentDoor;
   /** Throws the SandboxFailure of agents/ports.ts. */
-  resolveRepo(source: string, ref: string): Promise<{ readonly commit: string; readonly default_branch: string }>;
+  resolveRepo(source: Source, ref: string): Promise<{ readonly commit: string; readonly default_branch: string }>;
   readonly artifacts: Artifacts;
   /** Rejects when the record database is down. */
   audit(scope_id: string, query: AuditQuery): Promise<Page<AuditView>>;
@@ -83,6 +128,10 @@ export interface DoorPorts {
   readonly adminTokenHash: string;
   /** The sandbox host is this machine: paths are repositories, and an admin's first task registers one. */
   readonly localHost: boolean;
+  /** The one origin that may be plain http: this machine's own git server. */
+  readonly gitOrigin: string | null;
+  /** Webhooks may lead to this machine over plain http. */
+  readonly webhookLoopback: boolean;
   /** A model is configured for executors, so an item may have the runner `loop`. */
   readonly executorMind: boolean;
   /** The public parts of the signing keys, as JWKs; none when the deployment has no keys. */

@@ -44,6 +44,9 @@ export function statusOf(code: ProblemCode): ContentfulStatusCode {
     case "attempt_not_found":
     case "standing_approval_not_found":
     case "memory_not_found":
+    case "webhook_not_found":
+    case "delivery_not_found":
+    case "hook_not_found":
       return 404;
     case "method_not_allowed":
       return 405;

@@ -1,13 +1,13 @@
 /** Asks a repository what a ref names, and says in the door's words why it could not. [HTTP-13] */
-import type { SandboxFailure } from "../agents/ports.ts";
+import type { SandboxFailure, Source } from "../agents/ports.ts";
 import type { DoorPorts } from "./ports.ts";
 import { Refused } from "./problem.ts";
 
-export async function resolveRepo(ports: DoorPorts, url: string, ref: string): Promise<void> {
+export async function resolveRepo(ports: DoorPorts, source: Source, ref: string): Promise<void> {
   try {
-    await ports.resolveRepo(url, ref);
+    await ports.resolveRepo(source, ref);
   } catch (error) {
-    if (isSandboxFailure(error)) throw refused(error, url, ref);
+    if (isSandboxFailure(error)) throw refused(error, source.url, ref);
     throw error;
   }
 }

@@ -112,15 +112,15 @@ export const scope = new OpenAPIHono<DoorEnv>({ defaultHook: whenInvalid })
   )
   .openapi(addRepo, async (c) => {
     const { url: given, default_ref } = c.req.valid("json");
-    const url = take(repoUrl(given, c.var.ports.localHost));
+    const url = take(repoUrl(given, c.var.ports.localHost, c.var.ports.gitOrigin));
     const badRef = refProblem(default_ref);
     if (badRef !== null) throw new Refused("ref_not_found", badRef);
-    await resolveRepo(c.var.ports, url, default_ref);
+    await resolveRepo(c.var.ports, { scope_id: c.var.caller.scope_id, url }, default_ref);
     return c.json(take(await c.var.runtime.addRepo(c.var.caller, { url, default_ref })), 201);
   })
   .openapi(removeRepo, async (c) => {
     const given = c.req.valid("query").url;
-    const url = repoUrl(given, c.var.ports.localHost);
+    const url = repoUrl(given, c.var.ports.localHost, c.var.ports.gitOrigin);
     // An address that was once allowed and is no longer must still be removable, as it stands in the list.
     return c.json(take(await c.var.runtime.removeRepo(c.var.caller, url.ok ? url.value : given)), 200);
   })

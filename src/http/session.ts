@@ -62,9 +62,9 @@ export const session = new OpenAPIHono<DoorEnv>({ defaultHook: whenInvalid })
       throw new Refused("unauthenticated", "This is not a sign-in ticket of this service: open a fresh sign-in link.");
     const secret = mint(ports, ticket.scope, "css");
     const opened = { ticket_hash: ticket.hash, session_id: secret.id, session_hash: secret.hash };
-    const { scope_id, subject, role, via } = take(await ports.runtime(ticket.scope).openSession(ticket.scope, opened));
+    const { scope_id, subject, role } = take(await ports.runtime(ticket.scope).openSession(ticket.scope, opened));
     setCookie(c, sessionCookie, secret.text, { ...attributes(c), maxAge: limits.session_ttl_ms / 1000 });
-    return c.json({ scope_id, subject, role, via }, 201);
+    return c.json({ scope_id, subject, role, via: "session" as const }, 201);
   })
   .openapi(signOut, async (c) => {
     // Signing out twice, or after the session ended by itself, is as good as once.
@@ -75,7 +75,8 @@ export const session = new OpenAPIHono<DoorEnv>({ defaultHook: whenInvalid })
   })
   .openapi(whoAmI, (c) => {
     const { scope_id, subject, role, via } = c.var.caller;
-    return c.json({ scope_id, subject, role, via }, 200);
+    // Whom GitHub vouches for decides there and never comes through this door.
+    return c.json({ scope_id, subject, role, via: via === "session" ? via : ("token" as const) }, 200);
   });
 
 function attributes(c: Context) {

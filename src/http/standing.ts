@@ -86,7 +86,7 @@ export const standing = new OpenAPIHono<DoorEnv>({ defaultHook: whenInvalid })
     const idempotency: Idempotency | null =
       key === undefined ? null : { route: "POST /api/standing-approvals", key, body_hash: hashOf(input) };
     // In the one form that tasks name them in.
-    const repos = input.bounds.repos.map((url) => take(repoUrl(url, c.var.ports.localHost)));
+    const repos = input.bounds.repos.map((url) => take(repoUrl(url, c.var.ports.localHost, c.var.ports.gitOrigin)));
     const asked = { ...input, bounds: { ...input.bounds, repos } };
     const made = take(await c.var.runtime.addStandingApproval(c.var.caller, asked, idempotency));
     c.header("location", `/api/standing-approvals/${made.body.id}`);

@@ -5,13 +5,12 @@
 import { createRoute, OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { hashOf } from "../domain/canonical.ts";
-import { parsePlan } from "../domain/plan.ts";
-import { runnerProblems } from "../domain/plan-runners.ts";
 import { refProblem, repoUrl } from "../domain/repo.ts";
 import { type TaskInput, taskStatuses } from "../domain/view.ts";
 import type { Idempotency } from "./doors.ts";
 import { asks, body, id, json, pageOf, pageQuery, problems, sends, shapes, whole } from "./openapi.ts";
 import { patchOf } from "./patch.ts";
+import { demandPlan } from "./plan.ts";
 import type { CallerEnv, DoorEnv } from "./ports.ts";
 import { Refused, take } from "./problem.ts";
 import { resolveRepo } from "./repository.ts";
@@ -173,7 +172,7 @@ export const tasks = new OpenAPIHono<DoorEnv>({ defaultHook: whenInvalid })
 async function checkTask(c: Context<CallerEnv>, input: TaskInput): Promise<TaskInput & { register_repo: boolean }> {
   const { ports, runtime, caller } = c.var;
   if (input.plan !== undefined) demandPlan(input.plan, ports.executorMind);
-  const url = take(repoUrl(input.repo.url, ports.localHost));
+  const url = take(repoUrl(input.repo.url, ports.localHost, ports.gitOrigin));
   const badRef = refProblem(input.repo.ref);
   if (badRef !== null) throw new Refused("ref_not_found", badRef);
   const registered = await runtime.hasRepo(caller, url);
@@ -187,21 +186,6 @@ async function checkTask(c: Context<CallerEnv>, input: TaskInput): Promise<TaskI
         repo: url,
       },
     );
-  await resolveRepo(ports, url, input.repo.ref);
+  await resolveRepo(ports, { scope_id: caller.scope_id, url }, input.repo.ref);
   return { ...input, repo: { url, ref: input.repo.ref }, register_repo: register };
-}
-
-function demandPlan(markdown: string, executorMind: boolean): void {
-  const parsed = parsePlan(markdown);
-  const problems = parsed.ok ? runnerProblems(markdown, parsed.plan, executorMind) : parsed.problems;
-  const [first] = problems;
-  if (parsed.ok && first === undefined) return;
-  const where = first === undefined ? "" : ` Line ${first.line}: ${first.message}`;
-  throw new Refused(
-    "invalid_plan",
-    `The plan has ${problems.length} problem(s); correct them and send it again.${where}`,
-    {
-      problems,
-    },
-  );
 }

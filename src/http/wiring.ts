@@ -3,12 +3,15 @@ import { sha256Hex } from "../domain/canonical.ts";
 import { type Bindings, worldOf } from "../env.ts";
 import type { AgentDoor, RuntimeDoor } from "./doors.ts";
 import type { DoorPorts, Feature } from "./ports.ts";
+import { githubAdminPorts, githubFeature, githubPorts } from "./wiring-github.ts";
 
 const scopesListed = 1_000;
 
 export function doorPorts(bindings: Bindings): DoorPorts {
   const world = worldOf(bindings);
   return {
+    github: githubPorts(bindings),
+    githubAdmin: githubAdminPorts(bindings),
     // The objects declare that they implement these doors, so their stubs do.
     runtime: (scope) => bindings.RUNTIME.getByName(`${scope}/runtime`) as unknown as RuntimeDoor,
     agent: (scope, name) => bindings.AGENT.getByName(`${scope}/${name}`) as unknown as AgentDoor,
@@ -28,10 +31,13 @@ export function doorPorts(bindings: Bindings): DoorPorts {
     scopeMacKey: world.scopeMacKey ?? crypto.getRandomValues(new Uint8Array(32)),
     adminTokenHash: world.adminToken === null ? "" : sha256Hex(world.adminToken),
     localHost: world.localHost,
+    gitOrigin: world.gitOrigin,
+    webhookLoopback: world.webhookLoopback,
     executorMind: world.models.configured("executor").length > 0,
     publicKeys: world.signer?.jwks().keys ?? [],
     features: async () => [
       ...world.missing.map((lack) => ({ ...lack, ok: false })),
+      ...githubFeature(world),
       await sandboxHealth(bindings),
       await recordsHealth(bindings),
     ],

@@ -60,7 +60,12 @@ describe("an attempt", () => {
         file_mb: 64,
       },
     ]);
-    expect(w.asked.find(({ method }) => method === "checkout")?.args).toEqual([box, source, w.main, undefined]);
+    expect(w.asked.find(({ method }) => method === "checkout")?.args).toEqual([
+      box,
+      { scope_id: testScope, url: source },
+      w.main,
+      undefined,
+    ]);
     expect(ended.effects.map(({ decision, reason }) => `${decision} ${reason}`)).toEqual([
       "intent sandbox_create",
       "outcome sandbox_create",

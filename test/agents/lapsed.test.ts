@@ -84,6 +84,7 @@ describe("a lease that lapsed under its holder", () => {
         lapse = false;
         return new Set<string>();
       },
+      canSign: () => true,
     } as unknown as Signatures; // what the mailroom asks of it
     const mailroom = new Mailroom(scope, signatures, async () => undefined);
     // Of a kind that nothing waits for: taking it leaves one row that says so.

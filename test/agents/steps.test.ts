@@ -13,7 +13,7 @@ async function ready(steps: readonly string[], tree: string | null = null) {
   const w = world();
   const order = attemptOrder(w.main, { steps: [...steps] });
   await w.memory.create(box, { scope_id: "s", owner: "o", worktree: "w", memory_mb: 1, processes: 1, file_mb: 1 });
-  await w.memory.checkout(box, order.repo, order.baseline);
+  await w.memory.checkout(box, { scope_id: "s", url: order.repo }, order.baseline);
   const next = (runner: RunnerState): Promise<Moved> =>
     nextStep(runner, order, { ref, sandbox: box, tree, ports: w.ports });
   return { w, order, next };

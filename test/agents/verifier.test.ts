@@ -78,7 +78,12 @@ describe("the four verdicts", () => {
     expect(result.checks).toMatchObject([{ argv: ["check"], exit_code: 0, timed_out: false, output: "a is fixed\n" }]);
     expect(result.bundle_key?.startsWith(`${testScope}/`)).toBe(true);
     const bundle = w.artifacts.stored.get(result.bundle_key ?? "") ?? new Uint8Array();
-    await w.memory.publish({ source, branch: "countersign/t", commit: result.commit ?? "", bundle });
+    await w.memory.publish({
+      source: { scope_id: testScope, url: source },
+      branch: "countersign/t",
+      commit: result.commit ?? "",
+      bundle,
+    });
     expect(w.repo.commits.get(result.commit ?? "")?.tree.get("src/a.txt")).toBe(btoa("fixed\n"));
     expect(w.repo.commits.get(result.commit ?? "")?.parent).toBe(w.main);
     expect(await w.memory.sandboxes()).toEqual([]);
@@ -247,7 +252,7 @@ describe("what is verified", () => {
         box,
         { owner: "v1", scope_id: testScope, worktree: `.runtime/worktrees/${testScope}/p1.fix/v1`, memory_mb: 512 },
       ],
-      ["checkout", box, source, w.main],
+      ["checkout", box, { scope_id: testScope, url: source }, w.main],
       ["merge", box, { baseline: w.main, parent: w.main, message: "Fix it", at_s: 1_700_000_000 }],
     ]);
     expect(box).not.toBe(`${testScope}.p1.fix.1.0`);

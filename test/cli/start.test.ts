@@ -213,6 +213,7 @@ describe("the sandbox host", () => {
       secret: "s3cret",
       sandboxes: folder,
       repoRoots: [],
+      gitOrigin: null,
       log,
       say: (line: string) => said.push(line),
       lost: lose,

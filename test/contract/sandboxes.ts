@@ -1,9 +1,9 @@
 /**
  * What every implementation of `Sandboxes` promises, as one suite over a harness. A clause an implementation cannot
- * meet is named by it, and its tests are skipped there in plain sight. [SBX-1 .. SBX-16]
+ * meet is named by it, and its tests are skipped there in plain sight. [SBX-1 .. SBX-16] [CRED-2]
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Sandboxes } from "../../src/agents/ports.ts";
+import type { Sandboxes, Source } from "../../src/agents/ports.ts";
 import { type Clause, failure, finish, type Harness, run, scripts, shell, spec, text, utf8 } from "./programs.ts";
 
 export function sandboxContract(name: string, open: () => Promise<Harness>, cannot: readonly Clause[]): void {
@@ -19,9 +19,10 @@ export function sandboxContract(name: string, open: () => Promise<Harness>, cann
       const name = String(made);
       const id = `contract-${name}`;
       await s.create(id, spec(name));
-      if (commit !== null) await s.checkout(id, harness.source, commit, bundle);
+      if (commit !== null) await s.checkout(id, from(harness.source), commit, bundle);
       return id;
     };
+    const from = (url: string): Source => ({ scope_id: "contract", url });
     beforeAll(async () => {
       harness = await open();
       s = harness.sandboxes;
@@ -44,11 +45,17 @@ export function sandboxContract(name: string, open: () => Promise<Harness>, cann
       const id = await fresh();
       expect(text(await s.read(id, "a.txt"))).toBe("one\ntwo\nthree\n");
       await s.write(id, "a.txt", utf8.encode("mine\n"));
-      await s.checkout(id, harness.source, harness.main);
+      await s.checkout(id, from(harness.source), harness.main);
       expect(text(await s.read(id, "a.txt"))).toBe("mine\n");
-      expect(await failure(s.checkout(id, harness.source, harness.other))).toBe("bad_request");
+      expect(await failure(s.checkout(id, from(harness.source), harness.other))).toBe("bad_request");
       const empty = await fresh(null);
-      expect(await failure(s.checkout(empty, harness.source, "0".repeat(40)))).toBe("ref_not_found");
+      expect(await failure(s.checkout(empty, from(harness.source), "0".repeat(40)))).toBe("ref_not_found");
+    });
+
+    it("[CRED-2] a sandbox is filled for its own scope and for no other", async () => {
+      const id = await fresh(null);
+      const refused = await failure(s.checkout(id, { ...from(harness.source), scope_id: "x" }, harness.main));
+      expect([refused, await s.list(id, ".")]).toEqual(["bad_request", []]);
     });
 
     it("[SBX-3] output keeps its order, can be read from any offset, and ends with the exit code", async () => {
@@ -209,14 +216,14 @@ export function sandboxContract(name: string, open: () => Promise<Harness>, cann
     });
 
     it("[SBX-14] a ref resolves to its commit; what is not there is said", async () => {
-      const { source, main, other } = harness;
+      const { source, main, other } = { ...harness, source: from(harness.source) };
       expect(await s.resolve(source, "HEAD")).toEqual({ commit: main, default_branch: "main" });
       expect((await s.resolve(source, "other")).commit).toBe(other);
       expect((await s.resolve(source, main)).commit).toBe(main);
       expect(await failure(s.resolve(source, "nothing-here"))).toBe("ref_not_found");
       expect(await failure(s.resolve(source, "2".repeat(40)))).toBe("ref_not_found");
-      expect(await failure(s.resolve(`${source}-gone`, "HEAD"))).toBe("repo_unreachable");
-      expect(await failure(s.resolve("https://user:pass@example.com/x.git", "HEAD"))).toBe("repo_not_allowed");
+      expect(await failure(s.resolve(from(`${source.url}-gone`), "HEAD"))).toBe("repo_unreachable");
+      expect(await failure(s.resolve(from("https://user:pass@example.com/x.git"), "HEAD"))).toBe("repo_not_allowed");
     });
 
     it("[SBX-15] publish pushes its own branch, forward only, and again it is a success", async () => {
@@ -236,7 +243,7 @@ export function sandboxContract(name: string, open: () => Promise<Harness>, cann
       };
       const first = await build("first");
       const second = await build("second");
-      const to = { source: harness.source, branch: "countersign/contract" };
+      const to = { source: from(harness.source), branch: "countersign/contract" };
       await s.publish({ ...to, commit: first.commit, bundle: first.bundle });
       await s.publish({ ...to, commit: first.commit, bundle: first.bundle });
       expect(await harness.tip("countersign/contract")).toBe(first.commit);

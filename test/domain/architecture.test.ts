@@ -65,7 +65,7 @@ const isLocal = (path: string): boolean => /^(?:src|durable-objects|web|test|mig
 
 /** The room of a file: the folder that has a rule, or the file itself when it stands alone in `src`. */
 function roomOf(path: string): string {
-  if (path === "src/agents/models.ts") return "src/agents/ports.ts";
+  if (path === "src/agents/models.ts" || path === "src/agents/github-port.ts") return "src/agents/ports.ts";
   if (path === "src/agents/ports.ts" || path === "src/host/protocol.ts") return path;
   const [top = "", second = ""] = path.split("/");
   return top === "src" ? `src/${second}` : top;
@@ -73,8 +73,9 @@ function roomOf(path: string): string {
 
 /** Who may import whom. `limits.ts` is every default, imports its second file alone, and is open to all. */
 const rooms: Record<string, { readonly values: readonly string[]; readonly types?: readonly string[] }> = {
-  "src/limits.ts": { values: ["src/limits-minds.ts"] },
+  "src/limits.ts": { values: ["src/limits-minds.ts", "src/limits-github.ts"] },
   "src/limits-minds.ts": { values: [] },
+  "src/limits-github.ts": { values: [] },
   "src/domain": { values: ["src/domain"] },
   "src/agents/ports.ts": { values: ["src/domain"] },
   "src/agents": { values: ["src/agents", "src/agents/ports.ts", "src/domain"] },

@@ -24,7 +24,9 @@ describe("an effect on the outside", () => {
   it("[EFF-2] a tool call is never repeated, a push only after a look, and what has an id does nothing the second time", () => {
     const by = Map.groupBy(Object.entries(repeats), ([, how]) => how);
     expect(by.get("never")?.map(([kind]) => kind)).toEqual(["tool_call", "model_call"]);
-    expect(by.get("looked_up")?.map(([kind]) => kind)).toEqual(["publish"]);
+    expect(by.get("looked_up")?.map(([kind]) => kind)).toEqual([
+      ...["publish", "github_comment", "github_check", "github_pull"],
+    ]);
   });
 });
 

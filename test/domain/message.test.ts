@@ -41,6 +41,12 @@ const written: Record<MessageKind, string[]> = {
   plan_review_result: ["planner > crew"],
   shutdown_request: ["planner > any"],
   shutdown_response: ["any > planner"],
+  github_event: ["runtime > courier"],
+  github_request: ["courier > runtime_queue"],
+  github_sync: ["runtime > courier"],
+  github_shown: ["courier > runtime_queue"],
+  webhook_order: ["runtime > courier"],
+  webhook_result: ["courier > runtime_queue"],
 };
 const names = {
   user: "user",
@@ -49,6 +55,7 @@ const names = {
   planner: "planner",
   verifier: "verifier",
   crew: "crew-3",
+  courier: "courier",
 };
 const agents = ["proxy", "planner", "verifier", "crew-3"];
 const senders = Object.values(names);
@@ -74,6 +81,26 @@ const said = { route: "direct", ends_task: false, version: null };
 const asked = { research_id: "r", plan_run_id: "p", repo: "/r", commit: "c", answer_by: "2026-01-01T00:02:00.000Z" };
 const found = { research_id: "r", plan_run_id: "p", lease_id: "l", epoch: 1, taint: "member", cut: false };
 
+const posting = {
+  ...{ delivery_id: "d", webhook_id: "w", try: 1, url: "https://hooks.example/in", secret_versions: [1], body: "{}" },
+};
+const posted = { delivery_id: "d", try: 1, at: "2026-01-01T00:00:00.000Z", ms: 1, answer: { kind: "failed", why: "" } };
+
+const alice = { id: 1, login: "alice", is_bot: false };
+const happened = {
+  delivery_id: "d",
+  repository: { id: 5, installation_id: 7, full_name: "octo/app", private: false, default_branch: "main" },
+  happening: {
+    ...{ kind: "changed", what: "edited", by: alice, comment_id: null },
+    thread: { kind: "issue", number: 5, title: "Greet", url: "https://github.example/octo/app/issues/5", head: null },
+  },
+};
+const nothing = { comment: null, check: null, pull: null };
+const shown = {
+  ...{ task_id: "t", version: 1, ...nothing, showed: null, failed: null },
+  wrote: { ...nothing, sha: null },
+};
+
 /** Everything the kind needs besides its route. */
 function needs(kind: MessageKind): Partial<MessageInput> {
   if (kind === "execution_status") return { payload: { status: "running", version: 1 } };
@@ -89,6 +116,12 @@ function needs(kind: MessageKind): Partial<MessageInput> {
   if (kind === "consult_planner") return { payload: consultMessage().payload };
   if (kind === "planner_guidance") return { payload: { consult_id: "c" } };
   if (kind === "replan_request") return { payload: replanMessage("x", "c").payload };
+  if (kind === "github_event") return { payload: { ...happened } };
+  if (kind === "github_request") return { payload: { ...happened, people: { alice: "write" } } };
+  if (kind === "github_sync") return { payload: { task_id: "t", version: 1 } };
+  if (kind === "github_shown") return { payload: { ...shown } };
+  if (kind === "webhook_order") return { payload: { ...posting } };
+  if (kind === "webhook_result") return { payload: { ...posted } };
   return {};
 }
 function message(fields: Partial<MessageInput> = {}): Message {

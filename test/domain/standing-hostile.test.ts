@@ -18,7 +18,7 @@ describe("a hostile plan or bound", () => {
     [["LEFTHOOK.yml"], ["**"]],
     [["src/*.ts", "docs/*.md", "lefthook.yml"], ["**"]],
     [["a/.github/workflows/**"], ["a/**"]],
-    [[".github/workflows/**"], [".github/**"]],
+    [[".gitlab/workflows/**"], [".gitlab/**"]],
     [["requirements/dev.txt"], ["**"]],
     [["GITHUB~1/**"], ["**"]],
     [[".git/**"], ["**"]],

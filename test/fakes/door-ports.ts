@@ -1,11 +1,14 @@
 /** The door's ports made tame: a deployment of fake scopes, whose every token a test can make. */
 import { Records } from "../../src/adapters/records.ts";
+import type { Source } from "../../src/agents/ports.ts";
 import type { Verify } from "../../src/domain/checkpoint.ts";
 import { formatToken, scopeMac, secretHash } from "../../src/domain/credential.ts";
 import type { AuditView } from "../../src/domain/record-view.ts";
 import type { CallerRole } from "../../src/domain/view.ts";
 import type { AgentDoor } from "../../src/http/doors.ts";
 import type { AuditQuery, DoorPorts, Feature, ScopeRow } from "../../src/http/ports.ts";
+import { FakeGithubAdmin } from "./github-admin-door.ts";
+import { FakeGithub } from "./github-door.ts";
 import { nodeD1 } from "./node-d1.ts";
 import { FakeRuntime } from "./runtime-door.ts";
 import { at } from "./views.ts";
@@ -15,6 +18,8 @@ export const home = "abcdefghij012345";
 export const elsewhere = "zyxwvutsrq543210";
 
 export class FakeDeployment implements DoorPorts {
+  readonly github = new FakeGithub();
+  readonly githubAdmin = new FakeGithubAdmin();
   readonly runtimes = new Map<string, FakeRuntime>();
   readonly listed: ScopeRow[] = [];
   readonly stored = new Map<string, Uint8Array>();
@@ -23,6 +28,8 @@ export class FakeDeployment implements DoorPorts {
   readonly scopeMacKey = new Uint8Array(32).fill(7);
   adminTokenHash = secretHash(adminToken);
   localHost = false;
+  gitOrigin: string | null = null;
+  webhookLoopback = false;
   executorMind = false;
   clock = 1_000_000;
   /** What the sandbox host answers about any repository. */
@@ -33,6 +40,8 @@ export class FakeDeployment implements DoorPorts {
   auditing: () => void = () => undefined;
   featureList: () => Feature[] = () => [{ name: "sandbox", ok: true, detail: "the local host answers" }];
   resolved: string[] = [];
+  /** The scopes that were asked for, beside `resolved`. */
+  resolvedFor: string[] = [];
   lastTerminal: Request | null = null;
   readonly artifacts = {
     put: async (key: string, bytes: Uint8Array) => {
@@ -63,8 +72,9 @@ export class FakeDeployment implements DoorPorts {
       transitions: async () => [],
     };
   }
-  async resolveRepo(source: string, ref: string) {
-    this.resolved.push(`${source} ${ref}`);
+  async resolveRepo(source: Source, ref: string) {
+    this.resolved.push(`${source.url} ${ref}`);
+    this.resolvedFor.push(source.scope_id);
     return this.resolving();
   }
   async audit(scope_id: string, query: AuditQuery) {

@@ -12,6 +12,7 @@ import {
   SandboxFailure,
   type SandboxSpec,
   type Snapshot,
+  type Source,
   type WaitAnswer,
 } from "../../src/agents/ports.ts";
 import type { Clause } from "../contract/programs.ts";
@@ -61,8 +62,10 @@ export class MemorySandboxes implements Sandboxes {
     if (this.#live.has(id)) return;
     this.#live.set(id, { spec, calls: new Map(), commits: new Map(), restored: new Set(), files: new Map(), at: null });
   }
-  async checkout(id: string, source: string, commit: string, bundle?: Uint8Array): Promise<void> {
+  async checkout(id: string, from: Source, commit: string, bundle?: Uint8Array): Promise<void> {
     const box = this.#get(id);
+    const source = from.url;
+    if (from.scope_id !== box.spec.scope_id) throw new SandboxFailure("bad_request", "the checkout is another scope's");
     if (box.at?.source === source && box.at.commit === commit) return;
     if (box.at !== null) throw new SandboxFailure("bad_request", "checked out already");
     for (const each of this.#repo(source).commits.values()) box.commits.set(each.hash, each);
@@ -202,7 +205,7 @@ export class MemorySandboxes implements Sandboxes {
     return [...this.#live].map(([id, { spec }]) => ({ id, scope_id: spec.scope_id, owner: spec.owner }));
   }
 
-  async resolve(source: string, ref: string): Promise<{ commit: string; default_branch: string }> {
+  async resolve({ url: source }: Source, ref: string): Promise<{ commit: string; default_branch: string }> {
     const repo = this.#repo(source);
     const { default_branch } = repo;
     const commit = repo.branches.get(ref === "HEAD" ? default_branch : ref) ?? repo.commits.get(ref)?.hash;
@@ -212,7 +215,7 @@ export class MemorySandboxes implements Sandboxes {
   async publish({ source, branch, commit, bundle }: PublishInput): Promise<void> {
     if (!/^countersign\/[A-Za-z0-9][A-Za-z0-9_-]*$/.test(branch))
       throw new SandboxFailure("bad_request", `"${branch}" is not ours`);
-    const repo = this.#repo(source);
+    const repo = this.#repo(source.url);
     const tip = repo.branches.get(branch);
     if (tip === commit) return;
     const commits = new Map([...repo.commits, ...git.readBundle(bundle).map((each) => [each.hash, each] as const)]);

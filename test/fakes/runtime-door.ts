@@ -20,13 +20,13 @@ import type {
   RuntimeDoor,
   TokenView,
 } from "../../src/http/doors.ts";
-import { FakeMemory } from "./memory-door.ts";
 import { paged } from "./queues-door.ts";
 import { agentOf, at, madeBy, taskOf } from "./views.ts";
+import { FakeWebhooks } from "./webhooks-door.ts";
 
 const missing = (code: Refusal["code"]) => refuse(code, "there is no such thing in this scope");
 
-export class FakeRuntime extends FakeMemory implements RuntimeDoor {
+export class FakeRuntime extends FakeWebhooks implements RuntimeDoor {
   readonly scope_id: string;
   readonly credentials = new Map<string, Caller>();
   readonly taskRows = new Map<string, TaskView>();

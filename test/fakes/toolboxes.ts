@@ -77,7 +77,7 @@ export async function opened(programs: Record<string, MemoryProgram> = {}) {
     processes: 8,
     file_mb: 8,
   });
-  await memory.checkout(box, "r", repo.branches.get("main") ?? "");
+  await memory.checkout(box, { scope_id: "s", url: "r" }, repo.branches.get("main") ?? "");
   const make = (guard: Guard = attemptGuard(world.bus, ref), order = full, search: WebSearch | null = web) => {
     const { sandboxes, clock } = world.ports;
     const reads = () => "member" as const;

@@ -3,6 +3,7 @@
  * and a loop that steps a role to its end. Between two steps nothing survives but JSON, as in an object that restarts.
  */
 
+import { absentGithub } from "../../src/adapters/github-world.ts";
 import type { AttemptRef, Authorization, Bus, Entry, OpenCall, ToolCall } from "../../src/agents/bus.ts";
 import type {
   Asker,
@@ -161,7 +162,20 @@ export function tameWorld(real: Sandboxes) {
   const models = new TameModels();
   const artifacts = new MemoryArtifacts();
   const clock = { at: 1_000_000, now: () => clock.at };
-  const ports: Ports = { sandboxes, artifacts, bus, clock, minds, models, search: null };
+  const posts = { post: async () => ({ kind: "failed" as const, why: "nobody is there" }) };
+  const shows = { standing: () => Promise.resolve(null) };
+  const ports: Ports = {
+    sandboxes,
+    artifacts,
+    bus,
+    clock,
+    minds,
+    models,
+    search: null,
+    github: absentGithub(),
+    shows,
+    posts,
+  };
   return { ports, bus, minds, models, artifacts, clock, asked, faults };
 }
 

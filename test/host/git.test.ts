@@ -7,7 +7,7 @@ import { isPrivate } from "../../src/host/address.ts";
 import { excludeList } from "../../src/host/ignore.ts";
 import { failure, utf8 } from "../contract/programs.ts";
 import { commitFiles, git, makeRepo } from "../setup/host.ts";
-import { World } from "./world.ts";
+import { sourceOf, World } from "./world.ts";
 
 let world: World;
 beforeAll(async () => {
@@ -241,13 +241,16 @@ describe.concurrent("sources", () => {
       "file://elsewhere/x",
     ];
     for (const source of bad)
-      expect([source, await failure(sandboxes.resolve(source, "HEAD"))]).toEqual([source, "repo_not_allowed"]);
-    expect((await sandboxes.resolve(`file://${world.source}`, "main")).commit).toBe(world.main);
+      expect([source, await failure(sandboxes.resolve(sourceOf(source), "HEAD"))]).toEqual([
+        source,
+        "repo_not_allowed",
+      ]);
+    expect((await sandboxes.resolve(sourceOf(`file://${world.source}`), "main")).commit).toBe(world.main);
     const id = await world.empty();
-    expect(await failure(sandboxes.checkout(id, "/etc", world.main))).toBe("repo_not_allowed");
+    expect(await failure(sandboxes.checkout(id, sourceOf("/etc"), world.main))).toBe("repo_not_allowed");
     const notGit = join(world.folder.repos, "empty");
     mkdirSync(notGit);
-    expect(await failure(sandboxes.resolve(notGit, "HEAD"))).toBe("repo_unreachable");
+    expect(await failure(sandboxes.resolve(sourceOf(notGit), "HEAD"))).toBe("repo_unreachable");
   });
 
   it("[SBX-29] private addresses are known in every spelling", () => {
@@ -279,7 +282,7 @@ describe.concurrent("sources", () => {
     const base = makeRepo(source, { "a.txt": "1\n" });
     const build = async (parent: string, bundle: Uint8Array | undefined, name: string) => {
       const id = await world.empty();
-      await world.sandboxes.checkout(id, source, parent, bundle);
+      await world.sandboxes.checkout(id, sourceOf(source), parent, bundle);
       await world.sandboxes.write(id, name, utf8.encode(`${name}\n`));
       const { patch } = await world.sandboxes.snapshot(id);
       const merged = await world.sandboxes.merge(id, { baseline: parent, parent, patch, message: name, at_s: 5 });
@@ -299,7 +302,12 @@ describe.concurrent("sources", () => {
     );
     expect(git(clone, "rev-list", "--count", "candidate")).toBe("3");
     execFileSync("git", ["fsck", "--strict"], { cwd: clone, stdio: "ignore" });
-    await world.sandboxes.publish({ source, branch: "countersign/two", commit: second.commit, bundle: second.bundle });
+    await world.sandboxes.publish({
+      source: sourceOf(source),
+      branch: "countersign/two",
+      commit: second.commit,
+      bundle: second.bundle,
+    });
     expect(git(source, "status", "--porcelain")).toBe("");
     expect(git(source, "rev-parse", "countersign/two")).toBe(second.commit);
   });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeRepo } from "../setup/host.ts";
-import { World } from "./world.ts";
+import { sourceOf, World } from "./world.ts";
 
 /** Stands for the machine's own proxy: it answers for every host, and remembers which were asked for. */
 let upstream: Server;
@@ -138,7 +138,7 @@ describe.skipIf(!(await reachable()))("with a package registry", () => {
       ".gitignore": "node_modules\n",
     });
     const id = await real.empty();
-    await real.sandboxes.checkout(id, source, commit);
+    await real.sandboxes.checkout(id, sourceOf(source), commit);
     const setup = await real.run(id, "npm ci --no-audit && node -p \"require('is-number')(5)\"", {
       timeout_ms: 50_000,
       network: { hosts: ["npm"], cache: ["npm"] },

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { commitFiles, git, makeRepo } from "../setup/host.ts";
-import { World } from "./world.ts";
+import { sourceOf, World } from "./world.ts";
 
 const utf8 = new TextEncoder();
 let world: World;
@@ -44,14 +44,19 @@ describe("a registered repository", () => {
     const marker = join(world.folder.repos, "ran");
     trap(source, marker);
 
-    await world.sandboxes.resolve(source, "HEAD");
+    await world.sandboxes.resolve(sourceOf(source), "HEAD");
     const id = await world.empty();
-    await world.sandboxes.checkout(id, source, base);
+    await world.sandboxes.checkout(id, sourceOf(source), base);
     await world.sandboxes.write(id, "b.txt", utf8.encode("2\n"));
     const { patch } = await world.sandboxes.snapshot(id);
     const merged = await world.sandboxes.merge(id, { baseline: base, parent: base, patch, message: "b", at_s: 5 });
     if (!merged.ok) throw new Error("it does not merge");
-    await world.sandboxes.publish({ source, branch: "countersign/b", commit: merged.commit, bundle: merged.bundle });
+    await world.sandboxes.publish({
+      source: sourceOf(source),
+      branch: "countersign/b",
+      commit: merged.commit,
+      bundle: merged.bundle,
+    });
     expect(existsSync(marker)).toBe(false);
     expect(git(source, "-c", "core.hooksPath=/dev/null", "rev-parse", "countersign/b")).toBe(merged.commit);
 
@@ -66,6 +71,6 @@ describe("a registered repository", () => {
   it("[SBX-37] never stands in the host's own folder, where agents write and mirrors of other scopes lie", async () => {
     const id = await world.fresh();
     for (const path of [world.work(id), world.folder.state, join(world.folder.state, "mirrors")])
-      await expect(world.sandboxes.resolve(path, "HEAD")).rejects.toMatchObject({ code: "repo_not_allowed" });
+      await expect(world.sandboxes.resolve(sourceOf(path), "HEAD")).rejects.toMatchObject({ code: "repo_not_allowed" });
   });
 });

@@ -1,7 +1,7 @@
 /** A host of its own for one test file, with the sample repository, and sandboxes by the dozen. */
 import { join } from "node:path";
 import { HostSandboxes } from "../../src/adapters/host-sandboxes.ts";
-import type { SandboxSpec } from "../../src/agents/ports.ts";
+import type { SandboxSpec, Source } from "../../src/agents/ports.ts";
 import { finish, shell, spec } from "../contract/programs.ts";
 import { type HostFolder, hostFolder, makeSample, type RunningHost, startHost } from "../setup/host.ts";
 
@@ -12,22 +12,31 @@ export class World {
   host: RunningHost;
   sandboxes: HostSandboxes;
   readonly #env: NodeJS.ProcessEnv;
+  readonly #hear: ((said: string) => void) | undefined;
   #made = 0;
 
-  private constructor(folder: HostFolder, source: string, main: string, host: RunningHost, env: NodeJS.ProcessEnv) {
+  private constructor(
+    folder: HostFolder,
+    source: string,
+    main: string,
+    host: RunningHost,
+    env: NodeJS.ProcessEnv,
+    hear?: (said: string) => void,
+  ) {
     this.folder = folder;
     this.source = source;
     this.main = main;
     this.host = host;
     this.sandboxes = new HostSandboxes(host);
     this.#env = env;
+    this.#hear = hear;
   }
 
-  static async open(env: NodeJS.ProcessEnv = {}): Promise<World> {
+  static async open(env: NodeJS.ProcessEnv = {}, hear?: (said: string) => void): Promise<World> {
     const folder = hostFolder();
     const source = join(folder.repos, "sample");
     const { main } = makeSample(source);
-    return new World(folder, source, main, await startHost(folder, env), env);
+    return new World(folder, source, main, await startHost(folder, env, hear), env, hear);
   }
 
   async close(): Promise<void> {
@@ -38,14 +47,14 @@ export class World {
   /** SIGKILL, then another host on the same folder. */
   async restart(): Promise<void> {
     await this.host.kill();
-    this.host = await startHost(this.folder, this.#env);
+    this.host = await startHost(this.folder, this.#env, this.#hear);
     this.sandboxes = new HostSandboxes(this.host);
   }
 
   /** A sandbox checked out at `main`. */
   async fresh(more: Partial<SandboxSpec> = {}): Promise<string> {
     const id = await this.empty(more);
-    await this.sandboxes.checkout(id, this.source, this.main);
+    await this.sandboxes.checkout(id, sourceOf(this.source), this.main);
     return id;
   }
 
@@ -71,6 +80,11 @@ export class World {
     await this.sandboxes.exec(id, call_id, { argv: shell(script), timeout_ms: 30_000, ...more });
     return finish(this.sandboxes, id, call_id);
   }
+}
+
+/** For the scope that every sandbox of a world belongs to. */
+export function sourceOf(url: string): Source {
+  return { scope_id: spec("any").scope_id, url };
 }
 
 /** Looks again and again until it holds: for what the kernel does in its own time. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isPrivate, refProblem, repoUrl } from "../../src/domain/repo.ts";
+import { gitOriginOf, isPrivate, refProblem, repoUrl } from "../../src/domain/repo.ts";
 
 const normal = (text: string, localHost = false) => {
   const result = repoUrl(text, localHost);
@@ -98,6 +98,49 @@ describe("a repository's address", () => {
     for (const host of ["8.8.8.8", "172.32.0.1", "100.128.0.1", "git.example.com", "192.0.3.1"])
       expect(isPrivate(host)).toBe(false);
     expect(isPrivate("[2606:4700::1111]")).toBe(false);
+  });
+  it("[CRED-11] beside https exactly the deployment's own loopback origin, and no other address of this machine", () => {
+    const origin = "http://127.0.0.1:3999";
+    const named = (text: string) => {
+      const result = repoUrl(text, true, origin);
+      return result.ok ? result.value : result.refusal.code;
+    };
+    for (const text of [`${origin}/o/r`, `${origin}//o//r/`, "HTTP://127.0.0.1:3999/o/r", "http://127.1:3999/o/x/../r"])
+      expect(named(text)).toBe(`${origin}/o/r`);
+    const others = [
+      "http://127.0.0.1/o/r",
+      "http://127.0.0.1:3998/o/r",
+      "http://127.0.0.2:3999/o/r",
+      "http://localhost:3999/o/r",
+      "http://[::1]:3999/o/r",
+      "http://10.0.0.1:3999/o/r",
+      "http://git.example:3999/o/r",
+      "https://127.0.0.1:3999/o/r",
+      "ws://127.0.0.1:3999/o/r",
+      "http://u@127.0.0.1:3999/o/r",
+      "http://@127.0.0.1:3999/o/r",
+      "http://127.0.0.1:3999@git.example/o/r",
+      "http://127.0.0.1:3999/o/r?x=1",
+      "http://127.0.0.1:3999/",
+      "http://127.0.0.1:3999.evil.example/o/r",
+    ];
+    for (const text of others) expect([text, named(text)]).toEqual([text, "repo_not_allowed"]);
+    expect(normal(`${origin}/o/r`, true)).toBe("repo_not_allowed");
+    expect(named("https://git.example/a/b")).toBe("https://git.example/a/b");
+  });
+  it("[CRED-11] the origin is GITHUB_URL's, when it is http on this machine and the host is local", () => {
+    expect(gitOriginOf("http://127.0.0.1:3999/", true)).toBe("http://127.0.0.1:3999");
+    expect(gitOriginOf("http://[::1]:3999", true)).toBe("http://[::1]:3999");
+    for (const given of [
+      "https://127.0.0.1:3999",
+      "http://10.0.0.1",
+      "http://git.example",
+      "http://u:p@127.0.0.1",
+      "x",
+      undefined,
+    ])
+      expect(gitOriginOf(given, true)).toBeNull();
+    expect(gitOriginOf("http://127.0.0.1:3999", false)).toBeNull();
   });
   it("[REPO-3] a ref is a name git knows, never an option or an expression", () => {
     for (const ref of ["HEAD", "main", "feature/pager-2", "v1.2.3", "refs/heads/main", "c".repeat(40), "été"])

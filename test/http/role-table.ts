@@ -25,6 +25,12 @@ const queue = { at: { name: "proxy" }, foreign: { name: "queue-e" } };
 const letter = { at: { name: "proxy", id: "letter-1" }, foreign: { name: "proxy", id: "letter-e" } };
 const standing = { at: { id: "standing-1" }, foreign: { id: "standing-e" } };
 const memory = { at: { id: "memory-1" }, foreign: { id: "memory-e" } };
+const webhook = { at: { id: "webhook-1" }, foreign: { id: "webhook-e" } };
+const delivery = {
+  at: { id: "webhook-1", delivery: "delivery-1" },
+  foreign: { id: "webhook-1", delivery: "delivery-e" },
+};
+const hook = { at: { id: "hook-1" }, foreign: { id: "hook-e" } };
 const attempt = { at: { id: "attempt-1" }, foreign: { id: "attempt-e" } };
 const token = { at: { id: "token-1" }, foreign: { id: "token-e" } };
 const socket = { upgrade: "websocket", connection: "Upgrade" };
@@ -102,6 +108,21 @@ export const routeTable: Readonly<Record<string, RouteRow>> = {
   "POST /api/tickets # a sign-in link": { needs: "admin", ok: 201, body: { path: "/" } },
   "GET /api/me": { needs: "viewer", ok: 200 },
 
+  "GET /api/webhooks": { needs: "admin", ok: 200 },
+  "POST /api/webhooks": { needs: "admin", ok: 201, body: { url: "https://hooks.example/in", events: ["*"] } },
+  "GET /api/webhooks/{id}": { needs: "admin", ok: 200, ...webhook },
+  "DELETE /api/webhooks/{id}": { needs: "admin", ok: 200, ...webhook },
+  "POST /api/webhooks/{id}/enable": { needs: "admin", ok: 200, ...webhook },
+  "POST /api/webhooks/{id}/disable": { needs: "admin", ok: 200, ...webhook },
+  "POST /api/webhooks/{id}/rotate": { needs: "admin", ok: 200, ...webhook },
+  "POST /api/webhooks/{id}/test": { needs: "admin", ok: 202, ...webhook },
+  "GET /api/webhooks/{id}/deliveries": { needs: "admin", ok: 200, ...webhook },
+  "POST /api/webhooks/{id}/deliveries/{delivery}/redeliver": { needs: "admin", ok: 202, ...delivery },
+  "GET /api/hooks": { needs: "admin", ok: 200 },
+  "POST /api/hooks": { needs: "admin", ok: 201, body: { name: "ci", repo: repo.url } },
+  "DELETE /api/hooks/{id}": { needs: "admin", ok: 200, ...hook },
+  "POST /api/hooks/{id}/rotate": { needs: "admin", ok: 200, ...hook },
+
   "GET /api/events": { needs: "viewer", ok: 200, headers: page },
   "GET /api/events # a stream": { needs: "viewer", ok: 200, headers: { accept: "text/event-stream" } },
   "GET /api/events # a socket": { needs: "viewer", ok: 200, headers: socket },
@@ -112,9 +133,27 @@ export const routeTable: Readonly<Record<string, RouteRow>> = {
   "GET /api/scopes": { needs: "deployment", ok: 200 },
   "POST /api/scopes": { needs: "deployment", ok: 201, body: { name: "new" } },
 
+  "GET /api/github": { needs: "deployment", ok: 200 },
+  "GET /api/github/installations": { needs: "deployment", ok: 200 },
+  "PUT /api/github/installations/{id}": { needs: "deployment", ok: 404, at: { id: "7" }, body: { scope_id: null } },
+  "PUT /api/github/installations/{id}/repositories/{owner}/{name}": {
+    ...{ needs: "deployment", ok: 404, at: { id: "7", owner: "acme", name: "shop" }, body: { scope_id: null } },
+  },
+  "GET /api/github/repositories": { needs: "viewer", ok: 200 },
+  "PUT /api/github/repositories/{owner}/{name}": {
+    needs: "admin",
+    ok: 200,
+    at: { owner: "acme", name: "home" },
+    foreign: { owner: "acme", name: "elsewhere" },
+    body: { triggers: {} },
+  },
+
   // What asks for no token: what it takes in speaks for itself, or it says nothing of any scope.
   "POST /auth/session": { needs: "anyone", ok: 401, body: { ticket: "cst_invented" } },
   "DELETE /auth/session": { needs: "anyone", ok: 200 },
+  // Signed by whoever holds its secret; what nobody signed is answered alike.
+  "POST /hooks/{id}": { needs: "anyone", ok: 401, at: { id: "hook-1" }, body: {} },
+  "POST /webhooks/github": { needs: "anyone", ok: 401, body: {} },
   "GET /healthz": { needs: "anyone", ok: 200 },
   "GET /.well-known/jwks.json": { needs: "anyone", ok: 200 },
   "GET /api/openapi.json": { needs: "anyone", ok: 200 },

@@ -7,6 +7,7 @@ import { adminToken, elsewhere, home } from "../fakes/door-ports.ts";
 import { memoryOf } from "../fakes/memory-door.ts";
 import type { FakeRuntime } from "../fakes/runtime-door.ts";
 import { approvalOf, letterOf, taskOf } from "../fakes/views.ts";
+import { deliveryOf, hookOf, webhookOf } from "../fakes/webhooks-door.ts";
 import { type RouteRow, routeTable } from "./role-table.ts";
 import { repo, world } from "./world.ts";
 
@@ -18,6 +19,9 @@ function furnish(runtime: FakeRuntime, mark: string): void {
   runtime.letterRows.set("proxy", [letterOf(`letter-${mark}`)]);
   const shown = { name: "t", role: "viewer", created_at: "2026-01-01T00:00:00.000Z", revoked_at: null } as const;
   runtime.memoryRows.set(`memory-${mark}`, memoryOf(`memory-${mark}`));
+  runtime.webhookRows.set(`webhook-${mark}`, webhookOf(`webhook-${mark}`));
+  runtime.deliveryRows.set(`delivery-${mark}`, deliveryOf(`delivery-${mark}`));
+  runtime.hookRows.set(`hook-${mark}`, hookOf(`hook-${mark}`));
   runtime.tokenRows.set(`token-${mark}`, { id: `token-${mark}`, ...shown });
 }
 function standingWorld() {

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { ArtifactFailure, SandboxFailure } from "../../src/agents/ports.ts";
+import { home } from "../fakes/door-ports.ts";
 import { attemptOf, itemOf } from "../fakes/views.ts";
 import { plan, repo, taskBody, world } from "./world.ts";
 
@@ -16,6 +17,7 @@ describe("asking for a task", () => {
     expect([made.status, made.headers.get("location")]).toEqual([202, "/api/tasks/task-1"]);
     expect(made.body).toMatchObject({ id: "task-1", title: taskBody.title, created_by: "a submitter" });
     expect(deployment.resolved).toEqual([`${repo.url} main`]);
+    expect(deployment.resolvedFor).toEqual([home]);
     expect((await ask("GET", "/api/tasks/task-1", { as: "viewer" })).body.id).toBe("task-1");
     expect((await ask("GET", "/api/tasks/task-1", { as: "viewer" })).status).toBe(200);
   });

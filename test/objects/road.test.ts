@@ -56,7 +56,10 @@ async function powerCut(): Promise<void> {
 }
 /** The files of the published branch, by path. */
 async function published(scope: Scope, view: TaskView, paths: readonly string[]): Promise<string[]> {
-  const { commit } = await sandboxes.resolve(env.TEST_REPO, view.branch ?? missing("branch"));
+  const { commit } = await sandboxes.resolve(
+    { scope_id: scope.id, url: env.TEST_REPO },
+    view.branch ?? missing("branch"),
+  );
   expect(commit).toBe(view.commit);
   const id = sandboxId(scope.id, view.id, 99);
   await sandboxes.create(id, {
@@ -67,7 +70,7 @@ async function published(scope: Scope, view: TaskView, paths: readonly string[])
     processes: 64,
     file_mb: 64,
   });
-  await sandboxes.checkout(id, env.TEST_REPO, commit);
+  await sandboxes.checkout(id, { scope_id: scope.id, url: env.TEST_REPO }, commit);
   const read = await Promise.all(paths.map((path) => sandboxes.read(id, path)));
   await sandboxes.destroy(id);
   return read.map((bytes) => new TextDecoder().decode(bytes));
@@ -104,7 +107,7 @@ describe("the whole road", () => {
       { a: ["mkdir made", "echo first >> made/a"], b: ["cat made/a > made/b && echo second >> made/b"] },
     );
     const id = await askedFor(scope, plan);
-    const { commit: main } = await sandboxes.resolve(env.TEST_REPO, "main");
+    const { commit: main } = await sandboxes.resolve({ scope_id: scope.id, url: env.TEST_REPO }, "main");
     const card = await waitsFor(scope, id, "plan");
     expect(card.card).toMatchObject({ base_commit: main, publishes: `countersign/${id}` });
     must(await approve(scope, card));
@@ -125,7 +128,7 @@ describe("the whole road", () => {
       [1, "done", ["pass"]],
     ]);
     expect(await published(scope, view, ["made/a", "made/b"])).toEqual(["first\n", "first\nsecond\n"]);
-    expect((await sandboxes.resolve(env.TEST_REPO, "main")).commit).toBe(main);
+    expect((await sandboxes.resolve({ scope_id: scope.id, url: env.TEST_REPO }, "main")).commit).toBe(main);
     expect(Object.values(await callsRun(scope))).toEqual([1, 1, 1]);
     const crew = view.attempts[0]?.agent ?? missing("crew");
     await expectSound(scope, ["proxy", "planner", "verifier", crew]);

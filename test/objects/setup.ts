@@ -15,6 +15,7 @@ declare global {
       readonly TEST_REPO: string;
       /** A model server (test/setup/models.ts). */
       readonly TEST_MODEL_URL: string;
+      readonly TEST_GITHUB: string;
     }
   }
 }

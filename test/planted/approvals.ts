@@ -27,7 +27,7 @@ export const approvalPlants: readonly Plant[] = [
   {
     id: "weak-yes-counts",
     file: "src/domain/deciding.ts",
-    find: "return proofs.indexOf(made.proof) >= proofs.indexOf(needs.proof);",
+    find: "return strengthOf(made.proof) >= strengthOf(needs.proof);",
     replace: "return true;",
     why: "a yes of before counts although it is proved too weakly now",
     subset: who,

@@ -128,8 +128,8 @@ export const gatePlants: readonly Plant[] = [
   {
     id: "card-keeps-old-taint",
     file: "durable-objects/runtime/taints.ts",
-    find: 'if (card.status === "pending") showAnew(tx, next, card);',
-    replace: 'if (card.status !== "pending") showAnew(tx, next, card);',
+    find: 'if (card.status === "pending")',
+    replace: 'if (card.status !== "pending")',
     why: "a person approves without knowing who spoke since",
     subset: taint,
   },

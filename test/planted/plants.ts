@@ -3,7 +3,13 @@
  * replacement in one file; what must find it is a short run of the simulation, or one file of tests. [PLT-*]
  */
 import { approvalPlants } from "./approvals.ts";
+import { courierPlants } from "./courier.ts";
+import { credentialPlants } from "./credentials.ts";
 import { gatePlants } from "./gates.ts";
+import { githubApiPlants } from "./github-api.ts";
+import { githubDoorPlants } from "./github-door.ts";
+import { githubLinkPlants } from "./github-links.ts";
+import { githubRuntimePlants } from "./github-runtime.ts";
 import { grantPlants } from "./grants.ts";
 import { ladderPlants } from "./ladder.ts";
 import { lentPlants } from "./lent.ts";
@@ -22,6 +28,7 @@ import { textPlants } from "./texts.ts";
 import { tokenPlants } from "./tokens.ts";
 import { toolPlants } from "./tools.ts";
 import { unnamedPlants } from "./unnamed.ts";
+import { webhookPlants } from "./webhooks.ts";
 import { worstCasePlants } from "./worst-case.ts";
 import { worstMindPlants } from "./worst-mind.ts";
 
@@ -45,6 +52,9 @@ export type Subset =
 
 export const plants: readonly Plant[] = [
   ...approvalPlants,
+  ...credentialPlants,
+  ...courierPlants,
+  ...githubApiPlants,
   ...ladderPlants,
   ...lentPlants,
   ...loopPlants,
@@ -60,10 +70,14 @@ export const plants: readonly Plant[] = [
   ...tokenPlants,
   ...toolPlants,
   ...gatePlants,
+  ...githubDoorPlants,
+  ...githubLinkPlants,
+  ...githubRuntimePlants,
   ...standingPlants,
   ...textPlants,
   ...grantPlants,
   ...unnamedPlants,
+  ...webhookPlants,
   ...worstCasePlants,
   ...worstMindPlants,
 ];

@@ -43,17 +43,24 @@ export function hostFolder(): HostFolder {
   return { state: join(folder, "state"), repos, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-export async function startHost(folder: HostFolder, more: NodeJS.ProcessEnv = {}): Promise<RunningHost> {
+/** `hear` is told all it says after its first line; without it, that is shown. */
+export async function startHost(
+  folder: HostFolder,
+  more: NodeJS.ProcessEnv = {},
+  hear?: (said: string) => void,
+): Promise<RunningHost> {
   const secret = randomBytes(32).toString("hex");
   const own = { SANDBOX_PORT: "0", SANDBOX_SECRET: secret, SANDBOX_ROOT: folder.state, REPO_ROOTS: folder.repos };
   const node = join(project, "node_modules/node/bin/node");
   const child = spawn(node, [join(project, "src/host/main.ts")], {
     detached: true,
     // A pipe as its input: it ends when this process does, however that happens.
-    stdio: ["pipe", "pipe", "inherit"],
+    stdio: ["pipe", "pipe", hear === undefined ? "inherit" : "pipe"],
     env: { ...process.env, ...own, ...more },
   });
+  child.stderr?.on("data", (bytes: Buffer) => hear?.(bytes.toString()));
   const port = await firstLine(child);
+  if (hear !== undefined) child.stdout?.on("data", (bytes: Buffer) => hear(bytes.toString()));
   return { url: `http://127.0.0.1:${port}`, secret, pid: child.pid ?? 0, kill: () => end(child) };
 }
 

@@ -3,10 +3,12 @@
  * roles, stepped as their object steps them; sandboxes are in memory; the model is obedient. What each call was answered
  * is noted where it is answered, and what took effect is read from the audit and the sandboxes. [MND-41]
  */
+
 import type { EventSockets } from "../../../durable-objects/event-sockets.ts";
 import { AgentsDoor } from "../../../durable-objects/runtime/doors-agents.ts";
 import { MindsDoor } from "../../../durable-objects/runtime/doors-minds.ts";
 import { Feed } from "../../../durable-objects/runtime/feed.ts";
+import { absentGithub } from "../../../src/adapters/github-world.ts";
 import { crew } from "../../../src/agents/crew.ts";
 import { planner } from "../../../src/agents/planner.ts";
 import type { WebFound } from "../../../src/agents/ports.ts";
@@ -82,6 +84,9 @@ export class House {
       models: this.models,
       clock: { now: () => held.now },
       search: { search: async () => this.#web },
+      github: absentGithub(),
+      shows: { standing: async () => null },
+      posts: { post: async () => ({ kind: "failed", why: "nobody is there" }) },
       bus: {
         begin: (ref) => agents.begin(scopeId, ref),
         authorize: async (ref, call) => {

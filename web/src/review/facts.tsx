@@ -4,6 +4,7 @@ import type { ApprovalView } from "../api/queries.ts";
 import { Hash } from "../ui/hash.tsx";
 import { Shown } from "../ui/shown.tsx";
 import { taintWords } from "../ui/words.ts";
+import { HiddenParts, WhoAsked } from "./asked.tsx";
 import { Origins } from "./taint.tsx";
 
 export function Facts({ approval }: { readonly approval: ApprovalView }) {
@@ -37,6 +38,16 @@ export function Facts({ approval }: { readonly approval: ApprovalView }) {
         </span>
         <Origins card={card} />
       </Fact>
+      {card.asked_by !== undefined && (
+        <Fact name="Wished by">
+          <WhoAsked {...card.asked_by} />
+        </Fact>
+      )}
+      {card.hidden !== undefined && (
+        <Fact name="Hidden in the words">
+          <HiddenParts parts={card.hidden} />
+        </Fact>
+      )}
       <Fact name="Asked by rule">
         <Shown text={approval.rule} />
       </Fact>

@@ -39,6 +39,8 @@ export function changesBetween(before: ApprovalView["card"], after: ApprovalView
     policy_hash: "the policy in force",
     why: "the reason for asking",
     environment: "the environment",
+    asked_by: "who asked",
+    hidden: "what is hidden in the words",
   };
   const keys = Object.keys(after) as (keyof ApprovalView["card"])[]; // the keys of a card, by its type
   return keys

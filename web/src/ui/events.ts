@@ -27,6 +27,7 @@ const happened: Readonly<Record<string, string>> = {
   plan_ready: "Plan ready",
   verification_result: "Verified",
   merge_result: "Merged",
+  github_changed: "GitHub",
   effect_unknown: "Outcome not known",
   rung: "Recovery",
   recovery: "Stuck",
@@ -38,6 +39,9 @@ const happened: Readonly<Record<string, string>> = {
   approval_noted: "Not approved in advance",
   gate_block: "A gate stopped something",
   gate_note: "A gate remarks",
+  webhook_changed: "Changed a webhook",
+  webhook_test: "Tried a webhook",
+  hook_changed: "Changed a hook",
 };
 
 export function eventSentence(event: EventView): string {

@@ -1,0 +1,175 @@
+/** What GitHub's door brings, what links and unlinks a repository, and what the courier and git ask of it. [RTO-*] [GHR-*] */
+import { byteLength, canonicalJson } from "../../src/domain/canonical.ts";
+import {
+  type GithubEvent,
+  type GithubRepository,
+  githubEvent,
+  githubRepository,
+  type Happening,
+} from "../../src/domain/github/shapes.ts";
+import type { GithubStanding } from "../../src/domain/github/standing.ts";
+import { type Triggers, triggers as triggersShape } from "../../src/domain/github/triggers.ts";
+import { derivedId } from "../../src/domain/ids.ts";
+import { build, type JsonValue } from "../../src/domain/message.ts";
+import { limits } from "../../src/limits.ts";
+import type { GithubLink, RemoteGithub, RemoteRuntime } from "../remote.ts";
+import { taskIdOf, toCourier } from "./github-courier.ts";
+import { linkRepository, unlinkRepository } from "./github-links.ts";
+import type { LinkRow } from "./github-rows.ts";
+import { standingOf } from "./github-standing.ts";
+import { leave, lookAgain } from "./github-sync.ts";
+import type { Scope } from "./scope.ts";
+import { traceOf } from "./tasks.ts";
+
+/** Where GitHub is, and this deployment; the second is null when it does not know. */
+export interface Places {
+  readonly github: string;
+  readonly page: string | null;
+}
+
+export class GithubDoor implements RemoteGithub, Pick<RemoteRuntime, "githubStanding"> {
+  readonly #scope: Scope;
+  readonly #after: () => Promise<void>;
+  readonly #places: () => Places;
+  constructor(scope: Scope, hands: { after: () => Promise<void>; places: () => Places }) {
+    this.#scope = scope;
+    this.#after = hands.after;
+    this.#places = hands.places;
+  }
+
+  /** Claimed, on record and on its way in one commit. One that is not claimed leaves nothing but a count. */
+  async githubDelivery(scope: string, given: GithubEvent): Promise<"claimed" | "seen" | "not_linked"> {
+    this.#scope.belongs(scope);
+    const delivery = fitted(githubEvent.parse(given));
+    const { delivery_id, repository, happening } = delivery;
+    const answer = this.#scope.commit((tx) => {
+      const { github } = tx.stores;
+      if (github.isClaimed(delivery_id)) return "seen";
+      if (github.link(repository.id)?.state !== "linked") {
+        github.count(happening.kind, "not_linked");
+        return "not_linked";
+      }
+      github.claim(delivery_id, tx.now);
+      const trace_id = traceOf(taskIdOf(delivery_id));
+      const by = happening.by?.login ?? null;
+      const details = { delivery_id, repository: repository.full_name, kind: happening.kind, by };
+      tx.audit("effect", { trace_id }, { actor: "user", decision: "github_delivery", details });
+      toCourier(
+        tx,
+        build({
+          message_id: derivedId(delivery_id, "github_event", 0),
+          trace_id,
+          scope_id: tx.scope.scope_id,
+          message_kind: "github_event",
+          sender: "runtime",
+          recipient: "courier",
+          content: `${happening.kind} on ${repository.full_name}`,
+          taint: "outsider",
+          // Parsed above by its schema, which holds JSON alone.
+          payload: { ...delivery } as Record<string, JsonValue>,
+          created_at: tx.at,
+        }),
+      );
+      return "claimed";
+    });
+    if (answer === "claimed") await this.#after();
+    return answer;
+  }
+  async githubIgnored(scope: string, why: string): Promise<void> {
+    this.#scope.belongs(scope);
+    this.#scope.commit((tx) => tx.stores.github.count("ignored", why));
+  }
+
+  async githubLinked(scope: string, repositories: readonly GithubRepository[]): Promise<void> {
+    this.#scope.belongs(scope);
+    const parsed = repositories.map((one) => githubRepository.parse(one));
+    const { github } = this.#places();
+    this.#scope.commit((tx) => {
+      for (const repository of parsed) linkRepository(tx, repository, github);
+    });
+    await this.#after();
+  }
+  async githubUnlinked(scope: string, ids: readonly number[], why: "removed" | "suspended"): Promise<void> {
+    this.#scope.belongs(scope);
+    this.#scope.commit((tx) => {
+      for (const id of ids) unlinkRepository(tx, id, why);
+    });
+    await this.#after();
+  }
+  async githubLink(scope: string, repository_id: number): Promise<GithubLink | null> {
+    this.#scope.belongs(scope);
+    const row = this.#scope.stores.github.link(repository_id);
+    return row === null ? null : linkOf(row);
+  }
+  async githubLinks(scope: string): Promise<readonly GithubLink[]> {
+    this.#scope.belongs(scope);
+    return this.#scope.stores.github.links().map(linkOf);
+  }
+  async githubTriggers(scope: string, repository_id: number, given: Triggers, by: string): Promise<GithubLink | null> {
+    this.#scope.belongs(scope);
+    const triggers = triggersShape.parse(given);
+    return this.#scope.commit((tx) => {
+      const row = tx.stores.github.link(repository_id);
+      if (row === null) return null;
+      const details = { repository: row.repository.full_name, by, triggers };
+      tx.audit("transition", { trace_id: "scope" }, { actor: "user", decision: "github_triggers", details });
+      return linkOf(tx.stores.github.putLink({ ...row, triggers }));
+    });
+  }
+  /** For git's credentials: a suspended link lends none. */
+  async githubRepository(scope: string, url: string): Promise<GithubRepository | null> {
+    this.#scope.belongs(scope);
+    const row = this.#scope.stores.github.linkAt(url);
+    return row?.state === "linked" ? row.repository : null;
+  }
+  async githubCounts(scope: string): Promise<readonly { event: string; why: string; n: number }[]> {
+    this.#scope.belongs(scope);
+    return this.#scope.stores.github.counts();
+  }
+
+  async githubStanding(scope: string, task_id: string): Promise<GithubStanding | null> {
+    this.#scope.belongs(scope);
+    const { approvals } = this.#scope.policies.inForce().policy;
+    const { stores } = this.#scope;
+    const standing = standingOf(stores, task_id, { scope_id: scope, approvals, page: this.#places().page });
+    const row = stores.github.thread(task_id);
+    // The look that asked ends with this answer, and nobody tells its end.
+    if (standing === null && row?.sync != null) this.#scope.commit((tx) => leave(tx, row));
+    return standing;
+  }
+
+  // --- time
+
+  /** Looks that are due, and claims so old that nobody delivers them again. */
+  settle(now: number): void {
+    this.#scope.commit((tx) => {
+      tx.stores.github.forget(now);
+      lookAgain(tx);
+    });
+  }
+  nextDueAt(): number | null {
+    return this.#scope.stores.github.nextDueAt();
+  }
+}
+
+function linkOf({ repository, url, state, triggers }: LinkRow): GithubLink {
+  return { repository, url, state, triggers };
+}
+
+/** A message holds a mebibyte; of more text than that the beginnings are kept, and said to be cut. */
+function fitted(delivery: GithubEvent): GithubEvent {
+  const { happening } = delivery;
+  if (happening.kind !== "wish") return delivery;
+  let fits = delivery;
+  for (const most of limits.github_event_cuts) {
+    if (byteLength(canonicalJson(fits)) <= limits.github_event_bytes) break;
+    fits = { ...delivery, happening: cut(happening, most) };
+  }
+  return fits;
+}
+function cut(happening: Extract<Happening, { kind: "wish" }>, most: number): Happening {
+  const texts = happening.texts.map((said) =>
+    said.text.length <= most ? said : { ...said, text: said.text.slice(0, most).toWellFormed(), cut: true },
+  );
+  return { ...happening, texts };
+}

@@ -1,0 +1,40 @@
+/**
+ * Which card a decision from GitHub is about: the one it names by the beginning of its content hash, or, naming none,
+ * the one that was shown before the words were written. Nothing else is guessed. [GHR-40] to [GHR-46]
+ */
+import { limits } from "../../limits.ts";
+import type { Happening } from "./shapes.ts";
+
+export type GithubDecision = Extract<Happening, { kind: "decision" }>;
+export interface PendingCard {
+  readonly id: string;
+  readonly content_hash: string;
+}
+/** What the comment and the check showed last, and since when. */
+export interface Showed {
+  readonly content_hash: string;
+  readonly at: string;
+}
+export type Picked<T> = { readonly card: T } | { readonly refused: string };
+
+export function pickCard<T extends PendingCard>(
+  said: Pick<GithubDecision, "hash" | "via" | "said_at">,
+  cards: readonly T[],
+  showed: Showed | null,
+): Picked<T> {
+  if (cards.length === 0) return { refused: "nothing waits for a decision" };
+  const { hash, via } = said;
+  if (hash !== null) {
+    if (hash.length < limits.github_hash_chars)
+      return { refused: `name the first ${limits.github_hash_chars} signs of the hash at least` };
+    const named = cards.filter(({ content_hash }) => content_hash.startsWith(hash));
+    if (named.length === 1 && named[0] !== undefined) return { card: named[0] };
+    return { refused: "what waits has changed since: read it again, then decide with the hash that stands here now" };
+  }
+  if (via === "button") return { refused: "this button names no card: use the one that stands here now" };
+  const shown = cards.find(({ content_hash }) => content_hash === showed?.content_hash);
+  // GitHub's clock counts whole seconds; what it says of the same second says nothing of before and after.
+  if (shown === undefined || showed === null || !(Date.parse(said.said_at) > Date.parse(showed.at)))
+    return { refused: "what waits was not shown here before you wrote: read it, then name its hash" };
+  return { card: shown };
+}

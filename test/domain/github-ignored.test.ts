@@ -1,0 +1,194 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { canonicalJson } from "../../src/domain/canonical.ts";
+import { addressOf, readEvent } from "../../src/domain/github/events.ts";
+import { type Happening, happening } from "../../src/domain/github/shapes.ts";
+import { defaultTriggers, type Triggers } from "../../src/domain/github/triggers.ts";
+import { limits } from "../../src/limits.ts";
+import {
+  check,
+  comment,
+  identity,
+  issue,
+  maintainer,
+  otherBot,
+  ourBot,
+  payload,
+  pull,
+  repository,
+} from "../fakes/github-payloads.ts";
+
+function read(event: string, sent: unknown, set: Partial<Triggers> = {}) {
+  return readEvent(event, sent, identity, { ...defaultTriggers, ...set });
+}
+function found(event: string, sent: unknown, set: Partial<Triggers> = {}): Happening {
+  const reading = read(event, sent, set);
+  if (reading.kind !== "happening") throw new Error(`nothing happened: ${JSON.stringify(reading)}`);
+  return reading.happening;
+}
+function why(event: string, sent: unknown, set: Partial<Triggers> = {}): string {
+  const reading = read(event, sent, set);
+  return reading.kind === "ignored" ? reading.why : reading.kind;
+}
+const labeled = (name = "countersign", more = {}) => payload("labeled", { issue: issue(more), label: { name } });
+
+describe("what changed", () => {
+  it("[GHI-13] edits, deletions, closing and the label taken away are told, and trigger nothing", () => {
+    for (const [event, action, what] of [
+      ["issues", "edited", "edited"],
+      ["issues", "deleted", "deleted"],
+      ["issues", "transferred", "deleted"],
+      ["issues", "closed", "closed"],
+      ["issues", "reopened", "reopened"],
+      ["pull_request", "edited", "edited"],
+      ["pull_request", "closed", "closed"],
+      ["pull_request", "reopened", "reopened"],
+    ] as const) {
+      const about = event === "issues" ? { issue: issue({ body: "/countersign x" }) } : { pull_request: pull() };
+      expect(found(event, payload(action, about)), `${event}.${action}`).toMatchObject({
+        kind: "changed",
+        what,
+        comment_id: null,
+      });
+    }
+    const off = payload("unlabeled", { issue: issue(), label: { name: "countersign" } });
+    expect(found("issues", off)).toMatchObject({ kind: "changed", what: "unlabeled" });
+    expect(why("issues", payload("unlabeled", { issue: issue(), label: { name: "bug" } }))).toBe("other_label");
+    for (const event of ["issue_comment", "pull_request_review_comment"])
+      for (const action of ["edited", "deleted"]) {
+        const about = { issue: issue(), comment: comment("/countersign approve") };
+        expect(found(event, payload(action, about))).toMatchObject({ kind: "changed", what: action, comment_id: 900 });
+      }
+  });
+});
+
+describe("what is let go by", () => {
+  it("[GHI-4] ourselves always, other bots unless they are listed", () => {
+    const by = (sender: typeof ourBot, set: Partial<Triggers> = {}) =>
+      why("issues", payload("labeled", { issue: issue(), label: { name: "countersign" } }, sender), set);
+    expect(by(ourBot)).toBe("self");
+    expect(by(ourBot, { bots: ["countersign[bot]"] })).toBe("self");
+    expect(by({ ...ourBot, login: "Countersign[bot]" })).toBe("self");
+    expect(by(otherBot)).toBe("bot");
+    expect(by({ ...otherBot, type: "User" })).toBe("bot");
+    expect(by(otherBot, { bots: ["Renovate[bot]"] })).toBe("happening");
+    const own = (more: object, action = "edited") =>
+      why("issue_comment", payload(action, { issue: issue(), comment: comment("/countersign approve", { ...more }) }));
+    expect(own({ user: ourBot })).toBe("self");
+    expect(own({ performed_via_github_app: { id: identity.app_id } }, "created")).toBe("self");
+    expect(own({ performed_via_github_app: { id: 1 } }, "created")).toBe("happening");
+  });
+  it("[GHI-4] a ping, an event or action that begins nothing, no installation, fields that are missing", () => {
+    expect(why("ping", { zen: "x" })).toBe("ping");
+    for (const event of ["push", "star", "workflow_run", "constructor", "__proto__"])
+      expect(why(event, payload("x", {}))).toBe("unknown_event");
+    for (const [event, action] of [
+      ["issues", "opened"],
+      ["pull_request", "synchronize"],
+      ["check_run", "created"],
+      ["installation", "x"],
+      ["repository", "edited"],
+    ] as const)
+      expect(why(event, payload(action, { issue: issue() }))).toBe("unknown_action");
+    expect(why("issues", { ...labeled(), installation: undefined })).toBe("no_installation");
+    for (const missing of ["repository", "sender", "issue"])
+      expect(why("issues", { ...labeled(), [missing]: 5 })).toBe("malformed");
+    for (const sent of [null, 5, "x", []]) expect(why("issues", sent)).toBe("malformed");
+  });
+  it("[GHI-2] what happens to installations and repositories is the App's to ask about", () => {
+    const account = { id: 9, login: "octo", type: "Organization" };
+    for (const [event, action] of [
+      ["installation", "created"],
+      ["installation", "deleted"],
+      ["installation", "suspend"],
+      ["installation", "unsuspend"],
+      ["installation", "new_permissions_accepted"],
+      ["installation_repositories", "added"],
+      ["installation_repositories", "removed"],
+      ["installation_target", "renamed"],
+      ["repository", "renamed"],
+      ["repository", "transferred"],
+      ["repository", "privatized"],
+      ["repository", "publicized"],
+      ["repository", "deleted"],
+    ]) {
+      const sent = { action, installation: { id: 77, account }, sender: ourBot };
+      expect(addressOf(event ?? "", sent)).toEqual({
+        kind: "installation",
+        installation: { event, action, installation_id: 77, account: "octo" },
+      });
+    }
+    expect(addressOf("repository", payload("renamed", {}))).toMatchObject({ installation: { account: null } });
+  });
+});
+
+describe("any JSON at all", () => {
+  const events = [
+    "issues",
+    "issue_comment",
+    "pull_request",
+    "pull_request_review",
+    "pull_request_review_comment",
+    "check_run",
+    "installation",
+    "repository",
+    "ping",
+  ];
+  it("[GHI-1] is read without a throw, into what the contract allows or nothing", () => {
+    const odd = fc.oneof(
+      fc.jsonValue({ maxDepth: 3 }),
+      fc.constantFrom<unknown>(null, -1, 1e300, "\ud800", "x".repeat(3_000), [], {}),
+    );
+    const sent = fc.record({
+      action: fc.constantFrom("labeled", "created", "completed", "requested_action", "assigned", "submitted", "edited"),
+      installation: fc.oneof(fc.constant({ id: 77 }), odd),
+      repository: fc.oneof(fc.constant(repository), odd),
+      sender: fc.oneof(fc.constant(maintainer), odd),
+      issue: fc.oneof(
+        fc.constant(issue()),
+        fc.record({
+          number: fc.oneof(fc.constant(5), odd),
+          title: odd,
+          body: odd,
+          user: odd,
+          labels: odd,
+          html_url: odd,
+          pull_request: odd,
+        }),
+      ),
+      pull_request: fc.option(
+        fc.record({ number: fc.oneof(fc.constant(5), odd), head: odd, base: odd, body: odd, labels: odd }),
+      ),
+      label: fc.oneof(fc.constant({ name: "countersign" }), odd),
+      assignee: odd,
+      comment: fc.oneof(fc.constant(comment("/countersign deny \ud800")), odd),
+      review: odd,
+      check_run: fc.oneof(fc.constant(check()), odd),
+      requested_action: odd,
+    });
+    fc.assert(
+      fc.property(fc.constantFrom(...events), fc.oneof(sent, odd), (event, given) => {
+        const reading = read(event, given, { review_comment: true });
+        if (reading.kind !== "happening") return;
+        expect(happening.safeParse(reading.happening).success).toBe(true);
+        canonicalJson(reading.happening);
+      }),
+      { numRuns: 600 },
+    );
+  });
+  it("[GHI-1] texts are cut to what a message can carry, and say so", () => {
+    const long = "\u0001".repeat(limits.github_text_chars + 1);
+    const asked = payload("created", {
+      issue: issue({ body: long, title: "t".repeat(5_000), labels: Array(500).fill({ name: "\u0001".repeat(500) }) }),
+      comment: comment(`/countersign x\n${long}`),
+    });
+    const made = found("issue_comment", asked);
+    expect(made).toMatchObject({ texts: [{ cut: true }, { cut: true }], thread: { title: "t".repeat(1_000) } });
+    expect(canonicalJson(made).length).toBeLessThan(limits.message_bytes);
+    const half = found("issues", labeled("countersign", { body: `${"x".repeat(limits.github_text_chars - 1)}😀` }));
+    expect(half).toMatchObject({ texts: [{ cut: true }] });
+    canonicalJson(half);
+    const deep = JSON.parse(`{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}`) as object;
+    expect(why("issues", { ...labeled(), extra: deep, issue: deep })).toBe("malformed");
+  });
+});
