@@ -42,14 +42,14 @@ export function summary(tallies: readonly Tally[]): string {
 }
 
 /**
- * One vitest for each project, in two lanes side by side: `road` mostly waits for services and a browser, the others
- * mostly compute. Within a lane one follows the other, whatever became of it.
+ * One vitest for each project, lane by lane side by side, and within a lane one after the other, whatever became of it.
+ * There is one lane: two of them took each other's two cores, and hosts that did not start in time.
  */
 export function lanesFor(args: readonly string[]): string[][][] {
   const chosen = args.some((arg) => arg === "--project" || arg.startsWith("--project="));
   return chosen ? [[[...args]]] : lanes.map((lane) => lane.map((name) => ["--project", name, ...args]));
 }
-const lanes = [["road"], ["node", "simulation", "host", "workerd"]];
+const lanes = [["node", "simulation", "host", "workerd", "road"]];
 
 function vitest(args: readonly string[], outputFile: string): Promise<number> {
   const ours = ["run", "--reporter=default", `--reporter=${inProject("src/dev/settled-reporter.ts")}`];

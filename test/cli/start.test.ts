@@ -349,7 +349,7 @@ describe("the test runner's last line", () => {
   });
   it("[TEST-1] runs every project unless one is named", () => {
     const names = lanesFor(["--bail=1"]).map((lane) => lane.map((args) => args[1]));
-    expect(names).toEqual([["road"], ["node", "simulation", "host", "workerd"]]);
+    expect(names).toEqual([["node", "simulation", "host", "workerd", "road"]]);
     expect(lanesFor(["--project", "node"])).toEqual([[["--project", "node"]]]);
   });
 });

@@ -54,7 +54,8 @@ export class World {
   /** A sandbox checked out at `main`. */
   async fresh(more: Partial<SandboxSpec> = {}): Promise<string> {
     const id = await this.empty(more);
-    await this.sandboxes.checkout(id, sourceOf(this.source), this.main);
+    const source = sourceOf(this.source);
+    await this.sandboxes.checkout(id, { ...source, scope_id: more.scope_id ?? source.scope_id }, this.main);
     return id;
   }
 

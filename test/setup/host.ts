@@ -58,15 +58,19 @@ export async function startHost(
     stdio: ["pipe", "pipe", hear === undefined ? "inherit" : "pipe"],
     env: { ...process.env, ...own, ...more },
   });
-  child.stderr?.on("data", (bytes: Buffer) => hear?.(bytes.toString()));
-  const port = await firstLine(child);
+  let said = "";
+  child.stderr?.on("data", (bytes: Buffer) => {
+    said = `${said}${bytes.toString()}`.slice(-2_000);
+    hear?.(bytes.toString());
+  });
+  const port = await firstLine(child, () => said);
   if (hear !== undefined) child.stdout?.on("data", (bytes: Buffer) => hear(bytes.toString()));
   return { url: `http://127.0.0.1:${port}`, secret, pid: child.pid ?? 0, kill: () => end(child) };
 }
 
-function firstLine(child: ChildProcess): Promise<number> {
+function firstLine(child: ChildProcess, said: () => string): Promise<number> {
   return new Promise((resolve, reject) => {
-    child.once("exit", (code) => reject(new Error(`the sandbox host ended with ${code}`)));
+    child.once("exit", (code) => reject(new Error(`the sandbox host ended with ${code}: ${said()}`)));
     child.stdout?.once("data", (line: Buffer) => {
       const ready: { port: number } = JSON.parse(line.toString());
       resolve(ready.port);
