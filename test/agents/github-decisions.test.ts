@@ -232,7 +232,7 @@ describe("the page is needed", () => {
     expect(status(id)).toBe("approved");
   });
 
-  it("[GHR-53] a card of another kind than a plan or a call needs it", async () => {
+  it("[GHR-53] a card of another kind than a plan needs it", async () => {
     const id = await at.planned(askingPlan.replace("max_attempts: 2", "max_attempts: 1"));
     must(await at.held.approve(callerOf("ada#tok001"), at.held.card(id)));
     await at.held.fail(await at.held.begun());

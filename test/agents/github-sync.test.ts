@@ -171,7 +171,7 @@ describe("where a task stands", () => {
     const call = shell("echo a");
     await at.held.authorize(run, call);
     await at.held.suspend(run, call, "f".repeat(40));
-    expect((await standing(id)).card).toMatchObject({ kind: "tool_call", buttons: true });
+    expect((await standing(id)).card).toMatchObject({ kind: "tool_call", buttons: false });
     await at.happens(said("cancel", { by: bob, reason: "enough" }));
     const end = await standing(id);
     expect(end).toMatchObject({ status: "cancelled", reason: "enough", card: null });

@@ -83,25 +83,14 @@ describe("the page is needed", () => {
     ).toContain("network");
   });
 
-  it("[GHR-54] for a call that reaches the network, touches a protected file, or cannot be read; not for another", () => {
-    expect(whyPage(shell("npm test"), null)).toBeNull();
-    for (const [command, why] of [
-      ["curl https://a.example", "network"],
-      ["cp x .github/workflows/ci.yml", "protected"],
-      ["echo x > Makefile", "protected"],
-      ["$(cat x)", "cannot be read"],
-      ["if", "cannot be read"],
-    ] as const)
-      expect(whyPage(shell(command), null), command).toContain(why);
-    expect(whyPage(call("file_write", JSON.stringify({ path: "package.json", content: "" })), null)).toContain(
-      "protected",
-    );
-    expect(whyPage(call("shell_execute", "not json"), null)).toContain("cannot be read");
+  it("[GHR-54] for every call, whatever it does: GitHub shows no arguments", () => {
+    for (const command of ["npm test", "cp x .github/workflows/ci.yml", "$(cat x)"])
+      expect(whyPage(shell(command), null), command).toContain("tool call");
   });
 
   it("[GHR-52] for another kind, two approvers, a stronger proof, and one's own task", () => {
     const base = plan({});
-    for (const kind of ["gate", "budget", "escalation", "dead_letter"] as const)
+    for (const kind of ["tool_call", "gate", "budget", "escalation", "dead_letter"] as const)
       expect(whyPage({ ...base, kind }, null)).not.toBeNull();
     expect(whyPage({ ...base, needs: { ...needs, approvers: 2 } }, null)).not.toBeNull();
     for (const proof of proofs)

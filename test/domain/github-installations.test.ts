@@ -75,6 +75,11 @@ describe("installations", () => {
       repositories: [],
     });
     expect(elsewhere[0]?.covered).toBe(true);
+    const moved = covered([kept(1, { own: b })], 8, {
+      state: "active",
+      repositories: [repo(1, { installation_id: 8 })],
+    });
+    expect(moved[0]).toMatchObject({ own: null, covered: true });
     // A suspended installation's repositories cannot be listed: what was known stays.
     expect(covered([linked], 7, { state: "suspended", repositories: [] })[0]?.covered).toBe(true);
     expect(covered([linked], 7, { state: "removed", repositories: [] })[0]?.covered).toBe(false);

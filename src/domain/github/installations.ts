@@ -36,7 +36,11 @@ export function covered(before: readonly Kept[], installation_id: number, seen: 
   const kept = before.map((row): Kept => {
     const found = now.get(row.repository.id);
     now.delete(row.repository.id);
-    if (found !== undefined) return { ...row, repository: found, covered: true };
+    if (found !== undefined) {
+      // Whoever assigned it did so under another account: in new hands it is their installation's.
+      const own = found.installation_id === row.repository.installation_id ? row.own : null;
+      return { ...row, repository: found, covered: true, own };
+    }
     if (row.repository.installation_id !== installation_id) return row;
     return { ...row, covered: seen.state === "suspended" && row.covered };
   });

@@ -5,22 +5,21 @@
 import type { ApprovalView } from "../approval-view.ts";
 import { personOf } from "../deciding.ts";
 import { globsOverlap } from "../glob.ts";
-import type { JsonValue } from "../message.ts";
-import { touchOf } from "../policy-call.ts";
 import { strengthOf } from "../proofs.ts";
-import { mayNameProtected, protectedFile } from "../protected-files.ts";
+import { mayNameProtected } from "../protected-files.ts";
 
 type Shown = Pick<ApprovalView, "kind" | "card" | "needs">;
 
 /** `subject`: who would decide; null where it is only asked whether buttons are shown at all. */
 export function whyPage(approval: Shown, subject: string | null): string | null {
   const { kind, card, needs } = approval;
-  if (kind !== "plan" && kind !== "tool_call") return `${kind.replace("_", " ")} cards are decided there`;
+  // Of a call GitHub shows neither its arguments nor what they do.
+  if (kind !== "plan") return `${kind.replace("_", " ")} cards are decided there`;
   if (needs.approvers > 1) return "the policy asks for two approvers";
   if (strengthOf(needs.proof) > strengthOf("github")) return "the policy asks for a person signed in on the page";
   if (subject !== null && needs.not_by !== null && personOf(needs.not_by) === personOf(subject))
     return "who asked for a task may not approve it";
-  return grantsMuch(card) ?? (card.tool === null ? null : callsMuch(card.tool));
+  return grantsMuch(card);
 }
 
 function grantsMuch(card: Shown["card"]): string | null {
@@ -36,27 +35,4 @@ function grantsMuch(card: Shown["card"]): string | null {
   if (paths.some((glob) => globsOverlap(glob, ".github/**") && mayNameProtected(glob)))
     return "it may change files under .github";
   return paths.some(mayNameProtected) ? "it may change a protected file" : null;
-}
-
-function callsMuch(tool: NonNullable<Shown["card"]["tool"]>): string | null {
-  const args = readArguments(tool.arguments);
-  if (args === undefined) return "its arguments cannot be read";
-  const touch = touchOf({ tool: tool.name, args });
-  if (touch.odd !== null) return "its arguments are not what the tool takes";
-  if (touch.hosts.length > 0) return "the call reaches the network";
-  const shell = touch.shell;
-  if (shell !== null && (shell.parse_error !== null || shell.dynamic)) return "what the script runs cannot be read";
-  // Any word of a script may name a file.
-  const words = shell?.commands.flatMap(({ runs }) => runs.flat()) ?? [];
-  const files = [...touch.paths, ...(shell?.reads ?? []), ...(shell?.writes ?? []), ...words];
-  return files.some((path) => protectedFile(path) !== null) ? "the call touches a protected file" : null;
-}
-
-function readArguments(text: string): JsonValue | undefined {
-  try {
-    // Written by the runtime as JSON; parsed as nothing more than that.
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return undefined;
-  }
 }
