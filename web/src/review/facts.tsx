@@ -44,7 +44,7 @@ export function Facts({ approval }: { readonly approval: ApprovalView }) {
         </Fact>
       )}
       {card.hidden !== undefined && (
-        <Fact name="Hidden in the words">
+        <Fact name="Hidden in the words" wide>
           <HiddenParts parts={card.hidden} />
         </Fact>
       )}
@@ -55,9 +55,15 @@ export function Facts({ approval }: { readonly approval: ApprovalView }) {
   );
 }
 
-export function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+interface OneFact {
+  readonly name: string;
+  readonly children: ReactNode;
+  /** Long texts take a row of their own. */
+  readonly wide?: boolean;
+}
+export function Fact({ name, children, wide = false }: OneFact) {
   return (
-    <div className="fact">
+    <div className={wide ? "fact wide" : "fact"}>
       <dt>{name}</dt>
       <dd>{children}</dd>
     </div>
