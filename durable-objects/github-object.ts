@@ -3,13 +3,14 @@
  * been told of it, and deliveries that GitHub could not bring. What it decides stands in `src/domain/github`. [GHL-*]
  */
 import { DurableObject } from "cloudflare:workers";
-import { toRepeat } from "../src/domain/github/redelivery.ts";
+import type { RepositoryOf } from "../src/domain/github/installations.ts";
 import type { GithubRepository } from "../src/domain/github/shapes.ts";
 import type { InstallationView } from "../src/domain/github/views.ts";
 import { type Bindings, worldOf } from "../src/env.ts";
 import type { InstallationEvent } from "../src/http/doors.ts";
 import { limits } from "../src/limits.ts";
-import { lookAt, lostDeliveries, retryAt } from "./github/asking.ts";
+import { lookAt, retryAt } from "./github/asking.ts";
+import { Deliveries } from "./github/deliveries.ts";
 import { GithubRows, githubSchema } from "./github/rows.ts";
 import { inTime } from "./in-time.ts";
 import { githubOf, type RemoteGithubApp } from "./remote.ts";
@@ -17,6 +18,7 @@ import { applySchema, durableSql } from "./sql.ts";
 
 export class GithubObject extends DurableObject<Bindings> implements RemoteGithubApp {
   readonly #rows: GithubRows;
+  readonly #deliveries = new Deliveries();
   #looking = false;
   constructor(ctx: DurableObjectState, bindings: Bindings) {
     super(ctx, bindings);
@@ -55,15 +57,19 @@ export class GithubObject extends DurableObject<Bindings> implements RemoteGithu
   async counts(): Promise<readonly { readonly why: string; readonly n: number }[]> {
     return this.#rows.counts();
   }
+  /** What is not known or cannot be brought of GitHub's deliveries, in words. */
+  async deliveryProblems(): Promise<readonly string[]> {
+    return this.#deliveries.problems(Date.now());
+  }
   /** Null when there is no such installation. */
   async assign(installation_id: number, scope_id: string | null): Promise<InstallationView | null> {
     const done = this.#rows.transaction((rows) => rows.assign(installation_id, scope_id, Date.now()));
     await this.#arm();
     return done;
   }
-  /** `scope_id` null: where its installation belongs. Null when no installation covers it. */
-  async assignRepository(full_name: string, scope_id: string | null): Promise<InstallationView | null> {
-    const done = this.#rows.transaction((rows) => rows.assignRepository(full_name, scope_id, Date.now()));
+  /** `scope_id` null: where its installation belongs. Null when that installation does not cover it. */
+  async assignRepository(id: RepositoryOf, scope_id: string | null): Promise<InstallationView | null> {
+    const done = this.#rows.transaction((rows) => rows.assignRepository(id, scope_id, Date.now()));
     await this.#arm();
     return done;
   }
@@ -93,10 +99,13 @@ export class GithubObject extends DurableObject<Bindings> implements RemoteGithu
     if (this.#looking || !this.#rows.transaction((rows) => rows.redeliveryDue(now))) return;
     this.#looking = true;
     try {
-      const { githubApp } = worldOf(this.env);
-      for (const id of toRepeat(await lostDeliveries(githubApp, now), now)) await githubApp.redeliver(id);
+      const gone = await this.#deliveries.look(worldOf(this.env).githubApp, now);
+      if (gone === 0) return;
+      console.error(`github: ${gone} deliveries never came, and GitHub keeps them no more`);
+      this.#rows.transaction((rows) => rows.count("never_came", gone));
     } catch (error) {
       console.warn("github: lost deliveries are asked for again later", error);
+      this.#rows.transaction((rows) => rows.redeliveryPutOff(retryAt(error, 0, Date.now())));
     } finally {
       this.#looking = false;
     }

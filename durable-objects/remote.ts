@@ -22,7 +22,7 @@ import type { ObjectFigures } from "../src/domain/metrics.ts";
 import type { QueueDetail, QueueMove, QueueView } from "../src/domain/queue-shapes.ts";
 import type { Page } from "../src/domain/view.ts";
 import type { Bindings } from "../src/env.ts";
-import type { GithubAdminDoor, GithubObjectDoor } from "../src/http/doors.ts";
+import type { GithubAdminDoor, GithubDelivered, GithubObjectDoor } from "../src/http/doors.ts";
 import type { AgentReport, Move } from "./agent/self.ts";
 import type { ChainEnd } from "./audit-log.ts";
 import type { Lease } from "./durable-queue.ts";
@@ -93,8 +93,7 @@ export interface GithubLink {
 }
 /** What GitHub's door, its installations and git's credentials ask of a scope. */
 export interface RemoteGithub {
-  /** `seen`: claimed before. `not_linked`: the repository is not this scope's now, and nothing was kept. */
-  githubDelivery(scope: string, delivery: GithubEvent): Promise<"claimed" | "seen" | "not_linked">;
+  githubDelivery(scope: string, delivery: GithubEvent, body_hash: string): Promise<GithubDelivered>;
   githubIgnored(scope: string, why: string): Promise<void>;
   githubLinked(scope: string, repositories: readonly GithubRepository[]): Promise<void>;
   githubUnlinked(scope: string, ids: readonly number[], why: "removed" | "suspended"): Promise<void>;

@@ -14,6 +14,15 @@ export interface Sql {
   transaction<T>(fn: () => T): T;
 }
 
+/** Of one row more than a page has: the page, and the last id on it where there is more. */
+export function pageOf<T extends { readonly id: string }>(
+  found: readonly T[],
+  limit: number,
+): { items: T[]; next_cursor: string | null } {
+  const items = found.slice(0, limit);
+  return { items, next_cursor: found.length > limit ? (items.at(-1)?.id ?? null) : null };
+}
+
 /** Largest text or blob a store writes into one row; a row of an object may hold 2 MB. */
 export const maxRowBytes = 1_800_000;
 

@@ -17,7 +17,7 @@ import { HostSandboxes } from "./adapters/host-sandboxes.ts";
 import { modelsFrom, type RoleBindings } from "./adapters/model-roles.ts";
 import { Records } from "./adapters/records.ts";
 import { createSigner, type KeySigner, readSigningKeys } from "./adapters/signer.ts";
-import { HttpWebSearch, whyNoSearchUrl } from "./adapters/web-search.ts";
+import { type SearchBindings, searchFrom } from "./adapters/web-search.ts";
 import { webhookPost } from "./adapters/webhook-post.ts";
 import type { GitCredentials, Github, GithubApp } from "./agents/github-port.ts";
 import type { Models } from "./agents/models.ts";
@@ -27,7 +27,7 @@ import type { Sent } from "./domain/posted.ts";
 import type { RecordsBatch } from "./domain/records.ts";
 import { gitOriginOf } from "./domain/repo.ts";
 
-export interface Bindings extends RoleBindings, GithubBindings {
+export interface Bindings extends RoleBindings, SearchBindings, GithubBindings {
   readonly AGENT: DurableObjectNamespace<AgentObject>;
   readonly RUNTIME: DurableObjectNamespace<RuntimeObject>;
   readonly POOL: DurableObjectNamespace<PoolObject>;
@@ -42,8 +42,6 @@ export interface Bindings extends RoleBindings, GithubBindings {
   readonly COUNTERSIGN_ADMIN_TOKEN?: string;
   readonly SCOPE_MAC_KEY?: string;
   readonly SIGNING_KEYS?: string;
-  readonly WEB_SEARCH_URL?: string;
-  readonly WEB_SEARCH_KEY?: string;
   readonly ALLOW_PERMISSIVE?: string;
   readonly WEBHOOK_LOOPBACK?: string;
 }
@@ -117,7 +115,7 @@ function build(bindings: Bindings): World {
       host === null ? absentSandboxes() : new HostSandboxes({ ...host, ...gitCredentialsOf(bindings, github) }),
     artifacts: blobArtifacts(bindings.BLOBS),
     models: thinking.models,
-    search: searchOf(bindings, lacks),
+    search: searchFrom(bindings, lacks),
     ...github,
     posts: webhookPost({ key: keyOf(bindings.SCOPE_MAC_KEY), loopback: webhookLoopback }),
     webhookLoopback,
@@ -160,20 +158,6 @@ function gitCredentialsOf(
   if (tokens === null || config === null) return {};
   const linked = (scope_id: string, url: string) => githubOf(bindings, scope_id).githubRepository(scope_id, url);
   return { credentials: gitCredentials({ base: config.url, tokens, linked }) };
-}
-
-/** Nobody has to search the web: only what is configured by halves is named. */
-function searchOf(
-  { WEB_SEARCH_URL: url, WEB_SEARCH_KEY: key }: Bindings,
-  lacks: (name: string, detail: string) => null,
-): WebSearch | null {
-  if (!url && !key) return null;
-  const without = "Agents cannot search the web.";
-  if (!url) return lacks("WEB_SEARCH_URL", `${without} Set WEB_SEARCH_URL to the address of a search provider.`);
-  if (!key) return lacks("WEB_SEARCH_KEY", `${without} Set the secret WEB_SEARCH_KEY.`);
-  const why = whyNoSearchUrl(url);
-  if (why !== null) return lacks("WEB_SEARCH_URL", `${without} WEB_SEARCH_URL cannot be used: ${why}.`);
-  return new HttpWebSearch({ url, key });
 }
 
 /** Every call fails with what to configure. */

@@ -89,6 +89,8 @@ export const githubLimits = {
   github_paragraph_lines: 60,
   github_items: 60,
   github_pull_title_chars: 200,
+  /** Columns of a line of a plan: what is longer goes on below. */
+  github_plan_columns: 100,
   /** Checks that are shown, and the end of what all of them and of what each of them printed. */
   github_checks: 20,
   github_outputs_bytes: 40_000,
@@ -98,6 +100,8 @@ export const githubLimits = {
 
   /** Delivery ids stay claimed so long, far past GitHub's last redelivery; forgotten in batches. */
   github_delivery_kept_ms: 30 * 86_400_000,
+  /** Of a wish: what was signed once could else be sent again and make a task. */
+  github_wish_kept_ms: 2 * 365 * 86_400_000,
   github_deliveries_pruned: 1_000,
   /** An event on its way to the courier; texts that make it bigger are cut to the first of these that fits. */
   github_event_bytes: 768 * 1024,
@@ -119,8 +123,9 @@ export const githubLimits = {
   github_sync_max_retry_ms: 600_000,
   github_sync_lost_ms: 25 * 3_600_000,
   github_sync_batch: 20,
-  /** Why a task cannot be decided there, and what of each check's output is shown. */
+  /** Why a task cannot be decided there, tasks that it names, and what of each check's output is shown. */
   github_note_chars: 1_000,
+  github_named_tasks: 10,
   github_check_chars: 4_000,
   github_checks_shown: 20,
 
@@ -158,12 +163,14 @@ export const githubLimits = {
   github_installation_claims_ms: 30 * 86_400_000,
   github_installation_claims_pruned: 1_000,
   github_ignored_words: 200,
-  /** GitHub brings again what is at most three days old; so many tries a delivery, so many deliveries and pages a look. */
+  /** GitHub brings again what is at most three days old. Waits between the tries of one delivery; the last is every later one's. */
   github_redelivery_days_ms: 3 * 86_400_000,
-  github_redelivery_tries: 5,
-  github_redelivery_wait_ms: 5 * 60_000,
+  github_redelivery_waits_ms: [5 * 60_000, 15 * 60_000, 3_600_000, 4 * 3_600_000, 8 * 3_600_000],
+  /** At one look: deliveries asked for, failures until it ends, pages read. Tries that are known at once, of which GitHub lists a hundred a page. */
   github_redeliveries: 100,
+  github_redelivery_failures: 5,
   github_redelivery_pages: 60,
+  github_redelivery_kept: 60_000,
   github_redelivery_every_ms: 5 * 60_000,
 
   // --- making the App from the command line

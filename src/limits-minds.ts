@@ -119,12 +119,14 @@ export const mindLimits = {
   loop_results_kept: 2,
   /** What of a loop's own words goes to a log, a line. */
   loop_line_chars: 2_000,
-  /** A loop that does not get on: the same call, the same pattern of results, no word. */
+  /** A loop that does not get on: the same call with the same result so often in a row. */
   identical_calls: 3,
-  repeated_outputs: 4,
-  /** The same failure so often among the latest results is no progress, whatever was done in between. */
+  /** Calls in a row that had all brought the same before, in whatever order they come. */
+  calls_without_new: 12,
+  /** One check that fails in the same way so often is no progress, whatever was done in between. */
   same_failures: 6,
-  output_period: 4,
+  /** Of so many of the latest calls it is known what came of them; longer circles end with the steps. */
+  calls_remembered: 128,
   stalled_ms: 600_000,
   /** Runs whose calls one object of a role remembers, as long as it lives. */
   runs_remembered: 1_000,

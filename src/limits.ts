@@ -152,6 +152,9 @@ export const limits = {
 
   events_kept: 1_000_000,
   events_retention_ms: 30 * 86_400_000,
+  /** What only its work needed is forgotten so long after a task's end, of so many tasks at once. */
+  ended_kept_ms: 30 * 86_400_000,
+  ended_forgotten: 100,
   /** Dead letters one call sends again, and how many pages it looks through for them. */
   requeue_most: 100,
   requeue_pages: 10,

@@ -1,7 +1,6 @@
-/** What the App asks of GitHub about itself: how an installation stands, and which deliveries got lost. [GHL-*] */
+/** What the App asks of GitHub about itself: how an installation stands, and when to ask again. [GHL-25] */
 import { type GithubApp, GithubFailure } from "../../src/agents/github-port.ts";
 import type { Seen } from "../../src/domain/github/installations.ts";
-import { isTooOld, type Tried } from "../../src/domain/github/redelivery.ts";
 import { limits } from "../../src/limits.ts";
 
 export async function lookAt(app: GithubApp, installation_id: number): Promise<Seen & { account: string | null }> {
@@ -10,19 +9,6 @@ export async function lookAt(app: GithubApp, installation_id: number): Promise<S
   if (found.suspended) return { state: "suspended", repositories: [], account: found.account };
   const repositories = await app.repositories(installation_id);
   return { state: "active", repositories, account: found.account };
-}
-
-/** The tries of the days that GitHub can bring again, as far as a look may go. */
-export async function lostDeliveries(app: GithubApp, now_ms: number): Promise<readonly Tried[]> {
-  const tries: Tried[] = [];
-  let cursor: string | null = null;
-  for (let page = 0; page < limits.github_redelivery_pages; page++) {
-    const { items, next } = await app.deliveries(cursor);
-    tries.push(...items);
-    if (next === null || isTooOld(items, now_ms)) break;
-    cursor = next;
-  }
-  return tries;
 }
 
 /** When to try again: as GitHub says, else ever later. */

@@ -5,6 +5,7 @@ import {
   type InstallationState,
   type Kept,
   nextTell,
+  type RepositoryOf,
   type Seen,
   scopeFor,
   type Told,
@@ -113,13 +114,12 @@ export class GithubRows {
     this.#sql.run("UPDATE repositories SET next_at = ?, tries = 0 WHERE installation_id = ?", now, id);
     return this.views(id)[0] ?? null;
   }
-  assignRepository(full_name: string, scope_id: string | null, now: number): InstallationView | null {
-    const row = this.#repositories("WHERE lower(json_extract(doc, '$.full_name')) = lower(?)", full_name).find(
-      (one) => one.covered,
-    );
-    if (row === undefined) return null;
+  assignRepository(id: RepositoryOf, scope_id: string | null, now: number): InstallationView | null {
+    const { installation_id, repository_id } = id;
+    const [row] = this.#find(repository_id);
+    if (row?.covered !== true || row.repository.installation_id !== installation_id) return null;
     this.#put({ ...row, own: scope_id }, now);
-    return this.views(row.repository.installation_id)[0] ?? null;
+    return this.views(installation_id)[0] ?? null;
   }
   #installation(id: number): InstallationRow | null {
     return this.#sql.one<InstallationRow>(
@@ -217,11 +217,11 @@ export class GithubRows {
       })),
     }));
   }
-  count(why: string): void {
+  count(why: string, n = 1): void {
     const known = this.#sql.one("SELECT 1 AS found FROM ignored WHERE why = ?", why) !== null;
     const room = this.#sql.one<{ n: number }>("SELECT count(*) AS n FROM ignored")?.n ?? 0;
     const word = known || room < limits.github_ignored_words ? why : "other";
-    this.#sql.run("INSERT INTO ignored (why, n) VALUES (?, 1) ON CONFLICT (why) DO UPDATE SET n = n + 1", word);
+    this.#sql.run("INSERT INTO ignored (why, n) VALUES (?1, ?2) ON CONFLICT (why) DO UPDATE SET n = n + ?2", word, n);
   }
   counts(): readonly { readonly why: string; readonly n: number }[] {
     return this.#sql.all<{ why: string; n: number }>("SELECT why, n FROM ignored ORDER BY n DESC, why");
@@ -243,6 +243,10 @@ export class GithubRows {
     if (last > now - limits.github_redelivery_every_ms) return false;
     this.#sql.run("INSERT OR REPLACE INTO redelivery (one, at) VALUES (1, ?)", now);
     return true;
+  }
+  /** The next look is not due before; at the earliest when it would be anyway. */
+  redeliveryPutOff(until: number): void {
+    this.#sql.run("UPDATE redelivery SET at = max(at, ?)", until - limits.github_redelivery_every_ms);
   }
   nextDueAt(): number | null {
     return (

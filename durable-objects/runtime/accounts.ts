@@ -3,9 +3,19 @@
  * the task's own while no plan pays. [CHG-*]
  */
 import type { Payer } from "../../src/agents/mind-bus.ts";
-import { type Limit, leftOf, nothingSpent, type Spent, sharesOf, sumOf, withMore } from "../../src/domain/budget.ts";
+import type { Spending } from "../../src/domain/asked-budget.ts";
+import {
+  type Limit,
+  leftOf,
+  nothingSpent,
+  type Reserved,
+  type Spent,
+  sharesOf,
+  sumOf,
+  withMore,
+} from "../../src/domain/budget.ts";
 import { limits } from "../../src/limits.ts";
-import type { AccountRow } from "./mind-rows.ts";
+import type { AccountRow, ThoughtRow } from "./mind-rows.ts";
 import type { ItemRow, PlanRow, ScopeRows, TaskRow } from "./rows.ts";
 
 export interface Account {
@@ -18,7 +28,7 @@ export interface Account {
 
 /** An account is stored from its first charge, or its first card. */
 export function storedAccount(rows: ScopeRows, id: string, task_id: string): AccountRow {
-  const fresh = { id, task_id, spent: nothingSpent, extra: { tokens: 0, usd: 0, minutes: 0 }, asked: 0, closed: false };
+  const fresh = { id, task_id, spent: nothingSpent, extra: { tokens: 0, usd: 0 }, asked: 0, closed: false };
   return rows.accounts.get(id) ?? fresh;
 }
 function open(rows: ScopeRows, task: TaskRow, about: Omit<Account, "row">): Account {
@@ -82,6 +92,27 @@ export function remainingFor(rows: ScopeRows, task: TaskRow, attempt: { work_ite
   const item = attempt === null ? null : rows.items.get(attempt.work_item_id);
   const own = item?.spec.runner === "loop" ? itemAccount(rows, task, item) : null;
   return own === null ? remainingOf(rows, task) : remainingIn(own);
+}
+/** Of all its accounts; and what its calls under way may cost, for it will be spent when they end. */
+export function spendingOf(rows: ScopeRows, task_id: string): Spending & Pick<Spent, "unknown_price"> {
+  const { input_tokens, output_tokens, usd, unknown_price } = spentOf(rows, task_id);
+  const kept = keptBack(rows, (row) => row.task_id === task_id);
+  return { tokens: input_tokens + output_tokens + kept.tokens, usd: usd + kept.usd, unknown_price };
+}
+/** Of the task's own account: a plan that states no tokens leaves it to pay. */
+export function ownLeft(rows: ScopeRows, task: TaskRow): Spending {
+  const { limit, row } = taskAccount(rows, task);
+  const left = leftOf(limit, row.spent);
+  const kept = keptBack(rows, ({ account }) => account === row.id);
+  return { tokens: Math.max(0, left.tokens - kept.tokens), usd: Math.max(0, (left.usd ?? 0) - kept.usd) };
+}
+/** What calls under way may cost. */
+export function keptBack(rows: ScopeRows, whose: (row: ThoughtRow) => boolean): Reserved {
+  const open = rows.thoughts.withStatus("open").filter(whose);
+  return {
+    tokens: open.reduce((sum, { reserve_tokens }) => sum + reserve_tokens, 0),
+    usd: open.reduce((sum, { reserve_usd }) => sum + (reserve_usd ?? 0), 0),
+  };
 }
 export function spentOf(rows: ScopeRows, task_id: string): Spent {
   return sumOf(rows.accounts.ofTask(task_id).map(({ spent }) => spent));

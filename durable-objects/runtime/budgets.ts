@@ -67,15 +67,11 @@ function accountId(card: ApprovalRow): string {
 }
 
 export function grantBudget(tx: Tx, task: TaskRow, card: ApprovalRow, decision: Decision): void {
-  const { tokens = 0, usd = 0, minutes = 0 } = (decision.decision === "approve" ? decision.amount : null) ?? {};
+  const { tokens = 0, usd = 0 } = (decision.decision === "approve" ? decision.amount : null) ?? {};
   const row = storedAccount(tx.rows, accountId(card), task.id);
-  const extra = {
-    tokens: row.extra.tokens + tokens,
-    usd: row.extra.usd + usd,
-    minutes: row.extra.minutes + minutes,
-  };
+  const extra = { tokens: row.extra.tokens + tokens, usd: row.extra.usd + usd };
   tx.rows.accounts.put({ ...row, extra });
-  const details = { account: row.id, approval_id: card.id, tokens, usd, minutes };
+  const details = { account: row.id, approval_id: card.id, tokens, usd };
   tx.audit("transition", task, { decision: "budget_raised", reason: decision.comment, details });
   if (card.work_item_id !== null) resumeThinkers(tx, task, card.work_item_id);
   tx.touch(tx.rows.tasks.get(task.id) ?? task);

@@ -5,7 +5,7 @@ import { actorOf } from "../../src/domain/audit.ts";
 import { charge, grown, leftOf, mayCall } from "../../src/domain/budget.ts";
 import { isFinal } from "../../src/domain/task.ts";
 import { limits } from "../../src/limits.ts";
-import { accountOf, storedAccount } from "./accounts.ts";
+import { accountOf, keptBack, storedAccount } from "./accounts.ts";
 import { askForBudget } from "./budgets.ts";
 import type { ThoughtRow } from "./mind-rows.ts";
 import type { Tx } from "./tx.ts";
@@ -40,11 +40,7 @@ export function mayThink(tx: Tx, ref: ThoughtRef): MayThink {
   if (known !== null) return go();
   const no = (reason: string): MayThink => ({ answer: "refused", error_code: "budget_exceeded", reason });
   if (row.closed) return no("the budget is used up, and no more was granted");
-  const under_way = tx.rows.thoughts.withStatus("open").filter((each) => each.account === row.id);
-  const reserved = {
-    tokens: under_way.reduce((sum, each) => sum + each.reserve_tokens, 0),
-    usd: under_way.reduce((sum, each) => sum + (each.reserve_usd ?? 0), 0),
-  };
+  const reserved = keptBack(tx.rows, ({ account }) => account === row.id);
   const may = mayCall(limit, row.spent, reserved);
   if (may !== "go") {
     // What happened can be said without a model: nobody is asked for money for that.

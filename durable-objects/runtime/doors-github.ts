@@ -1,4 +1,5 @@
 /** What GitHub's door brings, what links and unlinks a repository, and what the courier and git ask of it. [RTO-*] [GHR-*] */
+import { z } from "zod";
 import { byteLength, canonicalJson } from "../../src/domain/canonical.ts";
 import {
   type GithubEvent,
@@ -11,10 +12,12 @@ import type { GithubStanding } from "../../src/domain/github/standing.ts";
 import { type Triggers, triggers as triggersShape } from "../../src/domain/github/triggers.ts";
 import { derivedId } from "../../src/domain/ids.ts";
 import { build, type JsonValue } from "../../src/domain/message.ts";
+import type { GithubDelivered } from "../../src/http/doors.ts";
 import { limits } from "../../src/limits.ts";
 import type { GithubLink, RemoteGithub, RemoteRuntime } from "../remote.ts";
 import { taskIdOf, toCourier } from "./github-courier.ts";
 import { linkRepository, unlinkRepository } from "./github-links.ts";
+import { madeOf } from "./github-requests.ts";
 import type { LinkRow } from "./github-rows.ts";
 import { standingOf } from "./github-standing.ts";
 import { leave, lookAgain } from "./github-sync.ts";
@@ -38,18 +41,28 @@ export class GithubDoor implements RemoteGithub, Pick<RemoteRuntime, "githubStan
   }
 
   /** Claimed, on record and on its way in one commit. One that is not claimed leaves nothing but a count. */
-  async githubDelivery(scope: string, given: GithubEvent): Promise<"claimed" | "seen" | "not_linked"> {
+  async githubDelivery(scope: string, given: GithubEvent, body_hash: string): Promise<GithubDelivered> {
     this.#scope.belongs(scope);
     const delivery = fitted(githubEvent.parse(given));
     const { delivery_id, repository, happening } = delivery;
+    // What happens twice differs in its ids or its second, and what GitHub sends again keeps id and bytes. Only a button
+    // pressed twice is told in the same bytes; it decides for its one card or task, whenever it comes.
+    const body = happening.kind === "decision" && happening.via === "button" ? null : sha256.parse(body_hash);
     const answer = this.#scope.commit((tx) => {
       const { github } = tx.stores;
-      if (github.isClaimed(delivery_id)) return "seen";
-      if (github.link(repository.id)?.state !== "linked") {
-        github.count(happening.kind, "not_linked");
-        return "not_linked";
+      if (github.isClaimed(delivery_id, body)) return "seen";
+      const why =
+        github.link(repository.id)?.state !== "linked"
+          ? "not_linked"
+          : happening.kind === "changed" && madeOf(tx.stores, repository.id, happening).length === 0
+            ? "no_task"
+            : null;
+      if (why !== null) {
+        github.count(happening.kind, why);
+        return why;
       }
-      github.claim(delivery_id, tx.now);
+      const longer = limits.github_wish_kept_ms - limits.github_delivery_kept_ms;
+      github.claim(delivery_id, body, tx.now + (happening.kind === "wish" ? longer : 0));
       const trace_id = traceOf(taskIdOf(delivery_id));
       const by = happening.by?.login ?? null;
       const details = { delivery_id, repository: repository.full_name, kind: happening.kind, by };
@@ -155,6 +168,8 @@ export class GithubDoor implements RemoteGithub, Pick<RemoteRuntime, "githubStan
 function linkOf({ repository, url, state, triggers }: LinkRow): GithubLink {
   return { repository, url, state, triggers };
 }
+
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
 /** A message holds a mebibyte; of more text than that the beginnings are kept, and said to be cut. */
 function fitted(delivery: GithubEvent): GithubEvent {

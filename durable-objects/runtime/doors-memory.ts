@@ -1,11 +1,24 @@
 /** The scope's memory as people meet it: searched by whoever may look, forgotten by an admin. [MEM-*] */
-import type { MemoryView } from "../../src/domain/memory.ts";
+import { type MemoryView, memoryTexts } from "../../src/domain/memory.ts";
 import { ok, type Result, refuse } from "../../src/domain/refusal.ts";
 import type { Caller, Page } from "../../src/domain/view.ts";
 import type { MemoryQuery, RuntimeDoor } from "../../src/http/doors.ts";
 import type { Scope } from "./scope.ts";
+import type { Tx } from "./tx.ts";
 
 type Door = Pick<RuntimeDoor, "memories" | "forgetMemory">;
+
+/** Where it came from an attempt's report, the words stand in the attempt's row too. */
+function blankInsights(tx: Tx, task_id: string, { kind, text }: MemoryView): void {
+  for (const attempt of tx.rows.attempts.ofTask(task_id)) {
+    const { insights = [] } = attempt;
+    const is = (one: (typeof insights)[number]) => one.kind === kind && memoryTexts("", one.text).text === text;
+    if (!insights.some(is)) continue;
+    // Its place stays, for others are named by theirs.
+    const blanked = insights.map((one) => (is(one) ? { ...one, text: "" } : one));
+    tx.rows.attempts.put({ ...attempt, insights: blanked });
+  }
+}
 
 export class MemoryDoor implements Door {
   readonly #scope: Scope;
@@ -30,6 +43,7 @@ export class MemoryDoor implements Door {
       if (known.forgotten) return ok(known);
       memory.forget(id);
       const task = known.task_id === null ? null : tx.rows.tasks.get(known.task_id);
+      if (task !== null) blankInsights(tx, task.id, known);
       tx.audit("transition", task ?? { trace_id: "scope" }, {
         ...{ actor: "user", decision: "memory_forgotten", reason },
         details: { memory_id: id, kind: known.kind, by: caller.subject },

@@ -2,16 +2,19 @@
  * A decision that came from GitHub takes the same road as one from the page: the card is found, what must be signed is
  * signed, and inside the transaction both are looked at again. A refusal stands where it was said. [GHR-40] to [GHR-55]
  */
-import type { ApprovalView, Decision } from "../../src/domain/approval-view.ts";
+import type { Decision } from "../../src/domain/approval-view.ts";
 import { type GithubDecision, pickCard } from "../../src/domain/github/deciding.ts";
 import { githubSubject } from "../../src/domain/github/identity.ts";
-import { whyPage } from "../../src/domain/github/risk.ts";
+import { type PlanText, planText } from "../../src/domain/github/plan-text.ts";
+import { type Answering, whyPage } from "../../src/domain/github/risk.ts";
 import { type GithubRequest, githubRequest, mayWrite } from "../../src/domain/github/shapes.ts";
+import type { WaitingCard } from "../../src/domain/github/status.ts";
 import { permissionOf } from "../../src/domain/github/wish.ts";
 import type { Message } from "../../src/domain/message.ts";
 import type { Policy } from "../../src/domain/policy.ts";
 import { isFinal } from "../../src/domain/task.ts";
 import type { Caller } from "../../src/domain/view.ts";
+import { limits } from "../../src/limits.ts";
 import { takeDecision } from "./decisions.ts";
 import type { ThreadRow } from "./github-rows.ts";
 import { say } from "./github-sync.ts";
@@ -21,6 +24,7 @@ import type { ApprovalRow, TaskRow } from "./rows.ts";
 import type { Prepared } from "./scene.ts";
 import type { Scope } from "./scope.ts";
 import type { Signatures } from "./signatures.ts";
+import { cancelTask } from "./tasks.ts";
 import type { ScopeStores, Tx } from "./tx.ts";
 
 /** What was looked at changed until the transaction: the whole of it is undone and prepared anew. */
@@ -60,12 +64,37 @@ export function threadMeant({ rows, github }: Stores, { repository, happening }:
   }
   if (happening.thread === null) return null;
   const all = github.threadsOf(repository.id, happening.thread.number);
-  const open = ({ task_id }: ThreadRow) => !isFinal(rows.tasks.get(task_id)?.status ?? "done");
-  const waits = ({ task_id }: ThreadRow) => pendingOf(rows, task_id).length > 0;
   const { hash } = happening;
   const named = ({ task_id }: ThreadRow) =>
-    hash !== null && pendingOf(rows, task_id).some(({ content_hash }) => content_hash.startsWith(hash));
-  return all.findLast(named) ?? all.findLast(waits) ?? all.findLast(open) ?? all.at(-1) ?? null;
+    task_id === happening.task_id ||
+    (hash !== null && pendingOf(rows, task_id).some(({ content_hash }) => content_hash.startsWith(hash)));
+  return (
+    all.findLast(named) ??
+    all.findLast(({ task_id }) => waits(rows, task_id)) ??
+    all.findLast(({ task_id }) => isOpen(rows, task_id)) ??
+    all.at(-1) ??
+    null
+  );
+}
+function waits(rows: ScopeStores["rows"], task_id: string): boolean {
+  return pendingOf(rows, task_id).length > 0;
+}
+function isOpen(rows: ScopeStores["rows"], task_id: string): boolean {
+  return !isFinal(rows.tasks.get(task_id)?.status ?? "done");
+}
+/** Why these words decide nothing, whatever card they may be about; null when they may. */
+function whyNotHeard({ rows, github }: Stores, said: GithubDecision, { repository_id }: ThreadRow): string | null {
+  if (said.app === true) return "another App wrote it in your name: decide on the page, or write it yourself";
+  const { what, via, hash, task_id, thread } = said;
+  if (via !== "comment" || thread === null || hash !== null) return null;
+  const cancels = what === "cancel";
+  const all = github.threadsOf(repository_id, thread.number).map((row) => row.task_id);
+  const meant = all.filter((id) => (cancels ? isOpen(rows, id) : waits(rows, id)));
+  if (task_id !== null) return meant.includes(task_id) ? null : `no open task of this thread is called ${task_id}`;
+  if (meant.length < 2) return null;
+  if (!cancels) return "more than one waits here: name the hash of the one you mean";
+  const names = meant.slice(-limits.github_named_tasks).join(", ");
+  return `more than one task is open here: ${names}. Name the one you mean, as in /countersign cancel ${meant.at(-1)}`;
 }
 export function pendingOf(rows: ScopeStores["rows"], task_id: string): ApprovalRow[] {
   return rows.approvals.ofTask(task_id).filter(({ status }) => status === "pending");
@@ -78,6 +107,8 @@ function choose(
   said: GithubDecision,
   thread: ThreadRow,
 ): Chosen | { readonly refused: string } {
+  const unheard = whyNotHeard(stores, said, thread);
+  if (unheard !== null) return { refused: unheard };
   const picked = pickCard(said, pendingOf(stores.rows, thread.task_id), thread.shown?.showed ?? null);
   if ("refused" in picked) return picked;
   const { card } = picked;
@@ -87,7 +118,8 @@ function choose(
     const comment = said.reason?.trim() || `denied on GitHub by ${said.by.login}`;
     return { card, caller, decision: { decision: "deny", content_hash, comment, stop: false } };
   }
-  const why = whyPage({ ...card, needs: needsFor(stores, scope.approvals, card) }, caller.subject);
+  const answering = { subject: caller.subject, id: said.by.id, asked_id: thread.asked_id };
+  const { why } = whyPageOf(stores, scope.approvals, card, answering);
   if (why !== null) return { refused: `this needs the page: ${why}` };
   return { card, caller, decision: { decision: "approve", content_hash, comment: null } };
 }
@@ -145,8 +177,30 @@ function notTaken({ what, by }: GithubDecision, why: string): string {
   return `The ${what} of ${by.login} was not taken: ${why}.`.replace(/\.\.$/, ".");
 }
 
-/** For the standing document: whether buttons are shown, and if not, why. */
-export function decidedThere(approvals: Policy["approvals"], stores: Stores, card: ApprovalRow): string | null {
-  const view: Pick<ApprovalView, "kind" | "card" | "needs"> = { ...card, needs: needsFor(stores, approvals, card) };
-  return whyPage(view, null);
+/** Ends the task that is meant. */
+export function cancelThere(tx: Tx, task: TaskRow, said: GithubDecision, thread: ThreadRow): void {
+  const why = whyNotHeard(tx.stores, said, thread);
+  if (why !== null) return refused(tx, task, said, why);
+  const reason = said.reason?.trim() || `cancelled on GitHub by ${said.by.login}`;
+  cancelTask(tx, githubCaller(tx.scope.scope_id, said.by.login), task, reason);
+}
+
+function whyPageOf(
+  stores: Stores,
+  approvals: Policy["approvals"],
+  card: ApprovalRow,
+  by: Answering | null,
+): { readonly why: string | null; readonly all: PlanText | null } {
+  const plan = card.plan_id === null ? null : stores.rows.plans.get(card.plan_id);
+  const all = card.kind === "plan" ? planText(card.card, card.content_hash, plan?.markdown ?? null) : null;
+  return { why: whyPage({ ...card, needs: needsFor(stores, approvals, card) }, all, by), all };
+}
+/** For the standing document: whether buttons are shown, and if not, why; and what a yes covers. */
+export function decidedThere(
+  approvals: Policy["approvals"],
+  stores: Stores,
+  card: ApprovalRow,
+): Pick<WaitingCard, "buttons" | "why_page" | "text"> {
+  const { why, all } = whyPageOf(stores, approvals, card, null);
+  return { buttons: why === null, why_page: why, text: all !== null && "text" in all ? all.text : null };
 }

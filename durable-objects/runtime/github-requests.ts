@@ -2,6 +2,7 @@
  * What the courier brings from GitHub, with what GitHub says of its people: a wish becomes a task, a decision decides,
  * a change of the words is told. Whoever may not is not answered; all of it is on record. [GHR-30] to [GHR-49]
  */
+import { taskOfBranch } from "../../src/domain/github/branches.ts";
 import { failedCheckSubject, githubSubject } from "../../src/domain/github/identity.ts";
 import { type GithubRequest, githubRequest, type Happening } from "../../src/domain/github/shapes.ts";
 import { askOf, mayAsk, taskOf, type Wish } from "../../src/domain/github/wish.ts";
@@ -13,6 +14,7 @@ import { limits } from "../../src/limits.ts";
 import { approvedPlan } from "./dispatch.ts";
 import { taskIdOf } from "./github-courier.ts";
 import {
+  cancelThere,
   decideThere,
   type GithubPrepared,
   githubCaller,
@@ -24,7 +26,7 @@ import {
 import type { LinkRow, ThreadRow } from "./github-rows.ts";
 import { mark, say } from "./github-sync.ts";
 import { showAnew } from "./taints.ts";
-import { cancelTask, createTask } from "./tasks.ts";
+import { createTask } from "./tasks.ts";
 import type { Tx } from "./tx.ts";
 
 interface Arrived {
@@ -71,14 +73,13 @@ function wish({ tx, message, request, link }: Arrived, asked: Wish): void {
   const { github, rows } = tx.stores;
   const id = taskIdOf(request.delivery_id);
   if (rows.tasks.get(id) !== null) return;
-  const { follows } = asked;
-  if (follows !== null && (!follows.startsWith("countersign/") || refProblem(follows) !== null))
-    return no("odd_branch");
-  const open = ({ task_id }: ThreadRow) => !isFinal(rows.tasks.get(task_id)?.status ?? "done");
+  const follows = published(tx.stores, link, asked.follows);
+  if (follows === null && ofBranch.has(asked.trigger)) return no("not_ours");
+  const open = ({ task_id }: ThreadRow) => isOpen(tx.stores, task_id);
   const ask = askOf(asked);
-  const same = github.threadsOf(link.repository.id, asked.thread.number).find((row) => row.ask === ask && open(row));
+  const alike = github.threadsOf(link.repository.id, asked.thread.number).filter((row) => row.ask === ask);
   const onBranch = follows === null ? [] : github.threadsOn(link.repository.id, follows);
-  const busy = same ?? onBranch.find(open);
+  const busy = alike.find(open) ?? onBranch.find(open);
   if (busy !== undefined) {
     say(
       tx,
@@ -87,6 +88,9 @@ function wish({ tx, message, request, link }: Arrived, asked: Wish): void {
     );
     return no("already_open");
   }
+  // What was sent once can be sent again under another id: it asks for nothing new.
+  if (alike.some(({ asked_at }) => asked.at !== undefined && asked_at !== null && !isAfter(asked.at, asked_at)))
+    return no("asked_before");
   if (asked.trigger === "failed_check" && countChecks(onBranch) >= limits.github_check_tasks) return no("checks_tried");
 
   const made = taskOf(asked, request.people);
@@ -111,6 +115,7 @@ function wish({ tx, message, request, link }: Arrived, asked: Wish): void {
   github.putThread({
     ...{ task_id: id, repository_id: link.repository.id, kind, number, trigger, ask, comment_id },
     asked_id: asked.by?.id ?? null,
+    asked_at: asked.at ?? null,
     ...{ branch: created.value.branch, base_branch, version: 0, shown_version: 0, sync: null, next_at: tx.now },
     ...{ failures: 0, shown: null, note: null, edits: [], audit_head: null },
   });
@@ -120,6 +125,21 @@ function wish({ tx, message, request, link }: Arrived, asked: Wish): void {
     details: { delivery_id: request.delivery_id, repository: link.repository.full_name, number, trigger },
   });
   mark(tx, id);
+}
+/** Nobody asks there in words of their own for us, so it must be known to be ours. */
+const ofBranch: ReadonlySet<Wish["trigger"]> = new Set(["failed_check", "review_comment"]);
+/** The branch, if a task of this scope published it in this repository. Anybody may name theirs so. */
+function published({ rows, github }: Tx["stores"], link: LinkRow, branch: string | null): string | null {
+  const task = branch === null ? null : rows.tasks.get(taskOfBranch(branch));
+  if (task === null || task.branch !== branch || task.published === null) return null;
+  return github.linkAt(task.repo)?.repository.id === link.repository.id ? branch : null;
+}
+function isOpen({ rows }: Pick<Tx["stores"], "rows">, task_id: string): boolean {
+  return !isFinal(rows.tasks.get(task_id)?.status ?? "done");
+}
+/** By one clock. What it says of the same moment says nothing of before and after. */
+function isAfter(a: string, b: string): boolean {
+  return Date.parse(a) > Date.parse(b);
 }
 function nameOf({ by }: Wish): string {
   return by === null ? "a failed check" : by.login;
@@ -146,11 +166,27 @@ function decision(
   const task = thread === null ? null : tx.rows.tasks.get(thread.task_id);
   if (thread === null || task === null) return drop(tx, message, request, "no_task");
   if (said.what === "status") return mark(tx, task.id);
+  if (said.what === "unclear") return say(tx, task.id, howTo(said.by.login));
   if (isFinal(task.status)) return refused(tx, task, said, `the task is already ${task.status}`);
   if (said.what !== "cancel") return decideThere(tx, task, { said, thread, ...hands });
-  const caller = githubCaller(tx.scope.scope_id, said.by.login);
-  const reason = said.reason?.trim() || `cancelled on GitHub by ${said.by.login}`;
-  cancelTask(tx, caller, task, reason);
+  if (said.via === "comment" && !isAfter(said.said_at, thread.asked_at ?? task.created_at))
+    return refused(tx, task, said, "it was said before this task was asked for");
+  return cancelThere(tx, task, said, thread);
+}
+function howTo(login: string): string {
+  return `What ${login} wrote may be meant in more than one way, so it did nothing. A comment that approves, cancels or asks for the status holds that one line and nothing else; one that denies begins with it; a wish begins its comment, or a line below plain text.`;
+}
+
+/** Open tasks that were made of this thread, or of this one comment of it. */
+export function madeOf(
+  stores: Pick<Tx["stores"], "rows" | "github">,
+  repository_id: number,
+  { thread, comment_id }: Pick<Extract<Happening, { kind: "changed" }>, "thread" | "comment_id">,
+): ThreadRow[] {
+  return stores.github
+    .threadsOf(repository_id, thread.number)
+    .filter((row) => row.number === thread.number && (comment_id === null || row.comment_id === comment_id))
+    .filter(({ task_id }) => isOpen(stores, task_id));
 }
 
 /** The words of a task are those it was made of. What is not approved yet goes when they are taken away. */
@@ -158,10 +194,7 @@ function changed(
   { tx, message, request }: Arrived,
   { what, by, thread, comment_id }: Extract<Happening, { kind: "changed" }>,
 ): void {
-  const of = tx.stores.github
-    .threadsOf(request.repository.id, thread.number)
-    .filter((row) => row.number === thread.number && (comment_id === null || row.comment_id === comment_id));
-  const open = of.filter(({ task_id }) => !isFinal(tx.rows.tasks.get(task_id)?.status ?? "done"));
+  const open = madeOf(tx.stores, request.repository.id, { thread, comment_id });
   if (open.length === 0) return drop(tx, message, request, "no_task");
   const which =
     comment_id === null

@@ -22,6 +22,8 @@ export const githubSchema: readonly string[] = [
    CREATE INDEX github_threads_pull ON github_threads (repository_id, pull) WHERE pull IS NOT NULL;
    CREATE INDEX github_threads_branch ON github_threads (repository_id, branch);
    CREATE INDEX github_threads_due ON github_threads (next_at) WHERE version > shown_version;`,
+  `ALTER TABLE github_deliveries ADD COLUMN body_hash TEXT;
+   CREATE UNIQUE INDEX github_deliveries_body ON github_deliveries (body_hash) WHERE body_hash IS NOT NULL;`,
 ];
 
 export const linkRow = z.strictObject({
@@ -44,6 +46,8 @@ export const threadRow = z.strictObject({
   /** What was asked, so that the same asked again on the same thread makes no second task. */
   ask: z.string(),
   comment_id: z.number().int().nullable(),
+  /** When it was asked, by GitHub's clock; null where GitHub did not say. */
+  asked_at: z.string().nullable().default(null),
   /** GitHub's own number of who asked; null when nobody did. */
   asked_id: z.number().int().nullable(),
   /** Branch that the work is pushed to, and the one it started from; null for the default branch. */
@@ -117,13 +121,14 @@ export class GithubRows {
 
   // --- deliveries
 
-  /** False when it was claimed before. */
-  claim(delivery_id: string, now: number): boolean {
-    const sql = "INSERT INTO github_deliveries (id, at) VALUES (?, ?) ON CONFLICT (id) DO NOTHING RETURNING id";
-    return this.#sql.all(sql, delivery_id, now).length === 1;
+  /** `from`: thirty days after then it is forgotten. */
+  claim(delivery_id: string, body_hash: string | null, from: number): void {
+    this.#sql.run("INSERT INTO github_deliveries (id, body_hash, at) VALUES (?, ?, ?)", delivery_id, body_hash, from);
   }
-  isClaimed(delivery_id: string): boolean {
-    return this.#sql.one("SELECT 1 AS found FROM github_deliveries WHERE id = ?", delivery_id) !== null;
+  /** Under that id, or the same bytes under another. */
+  isClaimed(delivery_id: string, body_hash: string | null): boolean {
+    const sql = "SELECT 1 AS found FROM github_deliveries WHERE id = ? OR body_hash = ?";
+    return this.#sql.one(sql, delivery_id, body_hash) !== null;
   }
   /** The oldest, a batch at a time. */
   forget(now: number): void {
@@ -161,6 +166,11 @@ export class GithubRows {
       JSON.stringify(row),
     );
     return row;
+  }
+  /** Of a failed check it stays: how many tasks a branch has had of them is counted. */
+  forgetThread(task_id: string): void {
+    const sql = "DELETE FROM github_threads WHERE task_id = ? AND json_extract(doc, '$.trigger') <> 'failed_check'";
+    this.#sql.run(sql, task_id);
   }
   /** Tasks of an issue or a pull request, and those whose own pull request it is: oldest first. */
   threadsOf(repository_id: number, number: number): ThreadRow[] {

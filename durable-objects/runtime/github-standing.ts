@@ -23,7 +23,6 @@ export function standingOf(
   const plan = rows.plans.ofTask(task.id).findLast(({ status }) => status !== "superseded") ?? null;
   const items = plan === null ? [] : rows.items.ofTask(task.id).filter((item) => item.plan_id === plan.id);
   const [card = null] = pendingOf(rows, task.id);
-  const why_page = card === null ? null : decidedThere(about.approvals, stores, card);
   const { tokens, usd, unknown_price } = totals(rows, task.id);
   return {
     ...{ task_id, version: thread.version, repository: link.repository },
@@ -43,7 +42,7 @@ export function standingOf(
         ? null
         : {
             ...{ approval_id: card.id, kind: card.kind, title: card.card.title, why: card.card.why },
-            ...{ content_hash: card.content_hash, buttons: why_page === null, why_page },
+            ...{ content_hash: card.content_hash, ...decidedThere(about.approvals, stores, card) },
           },
     checks: plan === null ? [] : checksOf(rows, plan, items),
     spent: { tokens, usd: unknown_price ? null : usd },

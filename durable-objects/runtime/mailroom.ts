@@ -11,6 +11,7 @@ import { newId } from "../random.ts";
 import type { Answer } from "../remote.ts";
 import { chargeForgotten } from "./charges.ts";
 import { hearOfDeath, hearOwn } from "./dead-letters.ts";
+import { EndedTasks } from "./ended-tasks.ts";
 import { neverBegun } from "./entries.ts";
 import { DecideAgain, prepareGithub } from "./github-decisions.ts";
 import { acceptGithub, type GithubHands } from "./github-requests.ts";
@@ -34,10 +35,12 @@ export class Mailroom {
   readonly #scope: Scope;
   readonly #signatures: Signatures;
   readonly #after: () => Promise<void>;
+  readonly #ended: EndedTasks;
   constructor(scope: Scope, signatures: Signatures, after: () => Promise<void>) {
     this.#scope = scope;
     this.#signatures = signatures;
     this.#after = after;
+    this.#ended = new EndedTasks(scope.sql);
   }
 
   async observe(message: Message): Promise<void> {
@@ -131,7 +134,7 @@ export class Mailroom {
     });
   }
 
-  /** What time alone has ended: leases, rows leased too often, letters nobody took, old events. */
+  /** What time alone has ended: leases, rows leased too often, letters nobody took, old events, what ended tasks no longer need. */
   expire(now: number): void {
     this.#scope.commit((tx) => {
       expireResearch(tx);
@@ -145,6 +148,7 @@ export class Mailroom {
       for (const { message_id } of tx.stores.outbox.dead(now)) tx.stores.letters.noteOutbox(message_id, now);
       hearOwn(tx);
       tx.stores.events.prune(now);
+      this.#ended.forget(tx);
     });
     this.#scope.commit(expireConsults);
     this.#scope.commit(chargeForgotten);

@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { type MemoryKind, type MemoryView, matchOf, memoryView } from "../../src/domain/memory.ts";
+import { type Taint, taints } from "../../src/domain/message.ts";
 import { limits } from "../../src/limits.ts";
 import type { Sql } from "../sql.ts";
 
@@ -61,17 +62,25 @@ export class MemoryRows {
   }
 
   /** Best first; without words newest first. */
-  search(asked: { query: string; kind: MemoryKind | null; limit: number; offset: number }): MemoryView[] {
-    const { query, kind, limit, offset } = asked;
+  search(asked: {
+    readonly query: string;
+    readonly kind: MemoryKind | null;
+    readonly limit: number;
+    readonly offset: number;
+    /** What is less trusted is not looked at: it takes no other's place. */
+    readonly most_tainted?: Taint | null;
+  }): MemoryView[] {
+    const { query, kind, limit, offset, most_tainted = null } = asked;
+    const readable = JSON.stringify(most_tainted === null ? taints : taints.slice(0, taints.indexOf(most_tainted) + 1));
     const match = matchOf(query);
     if (match === null) return query.trim() === "" ? this.#newest(kind, limit, offset) : [];
     return this.#read(
       this.#sql.all(
         `SELECT ${columns}, title, text, snippet(memory_text, 1, '', '', ' ... ', ${limits.memory_excerpt_words}) AS excerpt
          FROM memory_text JOIN memory m ON m.seq = memory_text.rowid
-         WHERE memory_text MATCH ?1 AND (?2 IS NULL OR m.kind = ?2)
+         WHERE memory_text MATCH ?1 AND (?2 IS NULL OR m.kind = ?2) AND m.taint IN (SELECT value FROM json_each(?5))
          ORDER BY bm25(memory_text, ${titleWeight}, 1.0), m.seq DESC LIMIT ?3 OFFSET ?4`,
-        ...[match, kind, limit, offset],
+        ...[match, kind, limit, offset, readable],
       ),
     );
   }

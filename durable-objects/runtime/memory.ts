@@ -62,10 +62,13 @@ export function rememberDecision(
   remember(tx, { cause: card.id, kind: "decision", title: card.card.title, text, task });
 }
 
-/** What is less trusted than the task that asks is read by it from then on. */
+/**
+ * What is less trusted than the task that asks is read by it from then on. Unasked, what strangers wrote is not recalled
+ * to whom it would taint: nobody spoils other people's tasks by words that fit them.
+ */
 export function recall(
   tx: Tx,
-  asker: Pick<Asker, "task_id" | "others_only">,
+  asker: Pick<Asker, "task_id" | "others_only" | "unasked">,
   query: string,
   limit: number,
 ): readonly Remembered[] {
@@ -74,8 +77,9 @@ export function recall(
   const most = Math.max(1, Math.min(limit, limits.memory_found));
   // Of its own task there may be as many as are ever found: others' come behind them.
   const looked = asker.others_only === true ? limits.memory_found + most : most;
+  const most_tainted = asker.unasked === true ? joinTaint("member", task.taint) : null;
   const found = tx.stores.memory
-    .search({ query, kind: null, limit: looked, offset: 0 })
+    .search({ query, kind: null, limit: looked, offset: 0, most_tainted })
     .filter((memory) => asker.others_only !== true || memory.task_id !== task.id)
     .slice(0, most);
   for (const { id, taint } of found)

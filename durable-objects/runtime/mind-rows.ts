@@ -63,8 +63,8 @@ export const accountRow = z.strictObject({
     unknown_price: z.boolean(),
     estimated: z.boolean(),
   }),
-  /** What people added, each by a decision of their own. */
-  extra: z.strictObject({ tokens: z.number(), usd: z.number(), minutes: z.number() }),
+  /** What people added, each by a decision of their own. Minutes stand in older rows only: nothing ever read them. */
+  extra: z.strictObject({ tokens: z.number(), usd: z.number(), minutes: z.number().exactOptional() }),
   /** Cards asked about it: names the next one. */
   asked: z.number().int(),
   /** A person said no to more of it, or nobody said anything in time. */

@@ -4,7 +4,7 @@
 
 import { cardTitle, emptyCard } from "../../src/domain/approval.ts";
 import type { Card } from "../../src/domain/approval-view.ts";
-import { besideAsked, besideDefault } from "../../src/domain/asked-budget.ts";
+import { besideAsked, besideDefault, spentWords } from "../../src/domain/asked-budget.ts";
 import { sha256Hex } from "../../src/domain/canonical.ts";
 import { expiryOf } from "../../src/domain/deciding.ts";
 import { derivedId } from "../../src/domain/ids.ts";
@@ -13,6 +13,7 @@ import { remarksOn } from "../../src/domain/plan-remarks.ts";
 import { keepTaint } from "../../src/domain/taint.ts";
 import { contentHash } from "../../src/domain/token.ts";
 import { visibleLine } from "../../src/domain/visible.ts";
+import { spendingOf } from "./accounts.ts";
 import { replaces } from "./replan.ts";
 import type { ApprovalRow, ItemRow, PlanRow, TaskRow } from "./rows.ts";
 import { shownItem } from "./shown-item.ts";
@@ -97,9 +98,11 @@ function writerOf(tx: Tx, task: TaskRow, cause: string): string | null {
 function wroteIt({ written_by }: PlanRow): string[] {
   return written_by === null ? [] : [`Written by a model, not by a person: ${written_by}`];
 }
-function besideGiven({ budget, created_by }: TaskRow, asked: Plan["budget"]): string[] {
+function besideGiven(tx: Tx, { id, budget, created_by }: TaskRow, asked: Plan["budget"]): string[] {
   const words = besideAsked(budget, asked)?.words ?? besideDefault(budget, asked);
-  return words === null ? [] : [`${visibleLine(created_by)} ${words}`];
+  const { unknown_price, ...spent } = spendingOf(tx.rows, id);
+  const gone = spentWords(budget, spent, unknown_price);
+  return [...(words === null ? [] : [`${visibleLine(created_by)} ${words}`]), ...(gone === null ? [] : [gone])];
 }
 
 function planCard(tx: Tx, task: TaskRow, stored: PlanRow, plan: Plan, items: readonly ItemRow[]): Card {
@@ -121,7 +124,7 @@ function planCard(tx: Tx, task: TaskRow, stored: PlanRow, plan: Plan, items: rea
     items: items.map(shownItem),
     facts: [
       ...wroteIt(stored),
-      ...besideGiven(task, plan.budget),
+      ...besideGiven(tx, task, plan.budget),
       ...replaces(tx, task),
       ...remarksOn(plan, tx.scope.policy, task.taint, tx.scope),
     ],

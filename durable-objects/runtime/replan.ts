@@ -4,6 +4,7 @@
  */
 import type { JsonValue } from "../../src/domain/message.ts";
 import { replanning } from "../../src/domain/payloads.ts";
+import { spendingOf } from "./accounts.ts";
 import { toldOf } from "./consult.ts";
 import { approvedPlan } from "./dispatch.ts";
 import type { RungRow } from "./mind-rows.ts";
@@ -29,6 +30,7 @@ export function askWhenQuiet(tx: Tx, given: TaskRow): void {
   });
   const items = tx.rows.items.ofTask(task.id);
   const stuck = items.filter((item) => held.some((row) => row.work_item_id === item.id));
+  const spent = spendingOf(tx.rows, task.id);
   const payload: Record<string, JsonValue> = replanning.parse({
     replan_id: first.id,
     repo: task.repo,
@@ -42,6 +44,7 @@ export function askWhenQuiet(tx: Tx, given: TaskRow): void {
     ]),
     depth: decompose ? counted.decomposes : counted.replans,
     ...(task.budget === null ? {} : { budget: task.budget }),
+    spent: { tokens: spent.tokens, usd: spent.usd },
     mode: decompose ? "decompose" : "other_approach",
     work_item_id: first.work_item_id,
   });

@@ -24,7 +24,7 @@ import {
   phases,
   taskStatuses,
 } from "../../src/domain/view.ts";
-import type { Sql } from "../sql.ts";
+import { pageOf, type Sql } from "../sql.ts";
 import { type CallRow, callRow, grantRow, type KillRow, killRow, type LateRow, lateRow } from "./call-rows.ts";
 import { type HeldRow, heldRow, stepGate } from "./held-rows.ts";
 import { type AccountRow, accountRow, type RungRow, rungRow, type ThoughtRow, thoughtRow } from "./mind-rows.ts";
@@ -232,6 +232,10 @@ export class Rows<T extends { id: string }> {
   remove(id: string): void {
     this.#sql.run(`DELETE FROM ${this.#noun} WHERE id = ?`, id);
   }
+  /** All of a task. */
+  forget(task_id: string): void {
+    this.#sql.run(`DELETE FROM ${this.#noun} WHERE task_id = ?`, task_id);
+  }
   ofTask(task_id: string): T[] {
     return this.#read(this.#sql.all(`SELECT doc FROM ${this.#noun} WHERE task_id = ? ORDER BY seq`, task_id));
   }
@@ -253,8 +257,7 @@ export class Rows<T extends { id: string }> {
         ...[status, before, limit + 1],
       ),
     );
-    const items = found.slice(0, limit);
-    return { items, next_cursor: found.length > limit ? (items.at(-1)?.id ?? null) : null };
+    return pageOf(found, limit);
   }
 }
 

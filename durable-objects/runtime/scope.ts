@@ -18,6 +18,7 @@ import { AskLog, askSchema } from "./ask-log.ts";
 import { Checkpoints, checkpointSchema } from "./checkpoints.ts";
 import { Directory, directorySchema } from "./directory.ts";
 import { expirySchema } from "./due-cards.ts";
+import { endedSchema } from "./ended-tasks.ts";
 import { GithubRows, githubSchema } from "./github-rows.ts";
 import { HeardLetters, heardSchema } from "./heard.ts";
 import { HookRows, hooksSchema } from "./hooks-rows.ts";
@@ -56,6 +57,7 @@ export class Scope {
       checkpoints: checkpointSchema,
       events: eventSchema,
       rows: rowsSchema,
+      ended: endedSchema,
       // After the rows, from which it takes over what was attached before.
       tokens: tokensSchema,
       standing: standingSchema,

@@ -10,6 +10,7 @@ import type { StandingNote } from "../../src/domain/standing-shape.ts";
 import { standingOfSubject, standingSubject } from "../../src/domain/standing-subject.ts";
 import type { Caller } from "../../src/domain/view.ts";
 import { limits } from "../../src/limits.ts";
+import { ownLeft, spendingOf } from "./accounts.ts";
 import { takeDecision } from "./decisions.ts";
 import { prepare } from "./preparing.ts";
 import type { ApprovalRow, TaskRow } from "./rows.ts";
@@ -113,7 +114,8 @@ export class StandingUses {
     const maker_stands = !this.#scope.people.isRevoked(row.credential_id);
     const usage = tx.stores.standing.usage(row.id, tx.now);
     const rules = tx.scope.policy.approvals;
-    const about = { ...task, decided_by_person: personDecided(tx, task) };
+    const money = { spent: spendingOf(tx.rows, task.id), own_left: ownLeft(tx.rows, task) };
+    const about = { ...task, ...money, decided_by_person: personDecided(tx, task) };
     return fits({ standing: { ...row, maker_stands }, card: card.card, task: about, usage, rules, now: tx.now });
   }
 }

@@ -7,7 +7,7 @@ import type { StandingUsage } from "../../src/domain/standing.ts";
 import type { Amounts, StandingView } from "../../src/domain/standing-shape.ts";
 import { standingBounds, standingStatuses } from "../../src/domain/standing-shape.ts";
 import { limits } from "../../src/limits.ts";
-import type { Sql } from "../sql.ts";
+import { pageOf, type Sql } from "../sql.ts";
 
 export const standingSchema: readonly string[] = [
   `CREATE TABLE standing (seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, status TEXT NOT NULL, doc TEXT NOT NULL);
@@ -89,8 +89,7 @@ export class StandingRows {
         limit + 1,
       ),
     );
-    const items = found.slice(0, limit);
-    return { items, next_cursor: found.length > limit ? (items.at(-1)?.id ?? null) : null };
+    return pageOf(found, limit);
   }
 
   addUse(use: StandingUse, stated: Amounts): void {
@@ -98,6 +97,14 @@ export class StandingRows {
     this.#sql.run(
       "INSERT INTO standing_uses (approval_id, standing_id, task_id, at, tokens, usd, minutes) VALUES (?, ?, ?, ?, ?, ?, ?)",
       ...[use.approval_id, use.standing_id, use.task_id, use.at, tokens ?? 0, usd ?? 0, minutes ?? 0],
+    );
+  }
+  /** Of what is in force each use counts on. How many are left stands in its own row. */
+  forgetUses(task_id: string): void {
+    this.#sql.run(
+      `DELETE FROM standing_uses WHERE approval_id IN (SELECT id FROM approvals WHERE task_id = ?)
+         AND standing_id IN (SELECT id FROM standing WHERE status <> 'active')`,
+      task_id,
     );
   }
   /** Newest first. */

@@ -64,9 +64,8 @@ export function createTask(
   // All of it is one text: what stands half in the title and half below it is read whole.
   const words = [input.title, input.description, ...input.labels, plan].filter((part) => part !== "").join("\n");
   const gated = gateWords(tx, "every_user_message", words, taint);
-  // Asked for elsewhere, a title is half of what was said: an issue's often names what its text only explains.
-  const elsewhere = asked !== null || origin.taint !== undefined;
-  const told = elsewhere && input.description !== "" ? `${input.title}\n\n${input.description}` : input.description;
+  // A title is half of what was said: it often names what the text below it only explains.
+  const told = input.description.trim() === "" ? input.title : `${input.title}\n\n${input.description}`;
   if (gated.action === "block") return refuseWords(tx, { id, trace_id }, caller, gated);
   const task: TaskRow = {
     id,
@@ -112,7 +111,7 @@ export function createTask(
   tx.event("task_created", task, { actor: caller.subject, surfaces: ["stream", "activity"], detail: task.title });
   const touched = tx.touch(task);
   const message = userMessage(tx, touched, {
-    ...{ cause: id, text: told || input.title, plan: input.plan ?? null, more: {} },
+    ...{ cause: id, text: told, plan: input.plan ?? null, more: {} },
     taint: task.taint,
   });
   const read = { taint: task.taint, source: `task text by ${caller.subject}` };
@@ -121,7 +120,7 @@ export function createTask(
   return ok(tx.rows.tasks.get(id) ?? touched);
 }
 
-/** The message of a task holds neither its title nor its labels: who decides sees them here. */
+/** The message of a task does not hold its labels: who decides sees them here, beside its name. */
 function whatWaits(task: TaskRow): string {
   const labels = task.labels.length === 0 ? "" : ` (labels: ${task.labels.join(", ")})`;
   return `the words of "${task.title}"${labels}`;

@@ -120,7 +120,8 @@ function itemViewOf(item: ItemRow): z.infer<typeof itemView> {
     outcome: item.outcome,
     depends_on: [...item.spec.depends_on],
     attempts_used: item.attempts,
-    max_attempts: item.spec.max_attempts + item.extra,
+    // One that was lost counts for nothing, and guidance gives one beyond the plan's.
+    max_attempts: Math.max(item.spec.max_attempts + item.extra + item.uncounted, item.attempts),
   };
 }
 function attemptViewOf(attempt: AttemptRow, verifications: readonly VerificationRow[]): z.infer<typeof attemptView> {

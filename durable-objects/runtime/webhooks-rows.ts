@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { type DeliveryView, deliveryStates, deliveryView, lastTry } from "../../src/domain/webhooks.ts";
 import { limits } from "../../src/limits.ts";
-import type { Sql } from "../sql.ts";
+import { pageOf, type Sql } from "../sql.ts";
 
 export const webhooksSchema: readonly string[] = [
   `CREATE TABLE webhooks (seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, active INTEGER NOT NULL,
@@ -176,8 +176,7 @@ export class WebhookRows {
     const before = cursor === null ? null : (this.delivery(cursor)?.seq ?? 0);
     const sql = `SELECT * FROM webhook_deliveries WHERE webhook_id = ?1 AND (?2 IS NULL OR seq < ?2) ORDER BY seq DESC LIMIT ?3`;
     const found = this.#read(this.#sql.all(sql, webhook_id, before, limit + 1));
-    const items = found.slice(0, limit);
-    return { items, next_cursor: found.length > limit ? (items.at(-1)?.id ?? null) : null };
+    return pageOf(found, limit);
   }
   /** Forgets what ended long ago, and of too much the oldest; a batch at a time. */
   prune(now: number, kept: number = limits.webhook_kept): void {

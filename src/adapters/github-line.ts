@@ -19,6 +19,8 @@ export interface Answer<T> {
   readonly data: T;
   /** Address of the next page, by the `link` header; null at the last. */
   readonly next: URL | null;
+  /** By GitHub's own clock (ISO 8601); null when it did not say. */
+  readonly at: string | null;
 }
 export interface Bounds {
   readonly timeout_ms?: number;
@@ -77,7 +79,7 @@ export class GithubLine {
     }
     const read = shape.safeParse(response.data);
     if (!read.success) throw failed("unavailable", "its answer is in a form nobody here knows", sent, response.status);
-    return { data: read.data, next: nextOf(response.headers.link) };
+    return { data: read.data, next: nextOf(response.headers.link), at: timeOf(response.headers.date) };
   }
 }
 
@@ -86,6 +88,11 @@ const quiet = () => undefined;
 function nextOf(link: string | undefined): URL | null {
   const found = /<([^<>]{1,2048})>;\s*rel="next"/.exec(link ?? "")?.[1];
   return found !== undefined && URL.canParse(found) ? new URL(found) : null;
+}
+
+function timeOf(date: string | undefined): string | null {
+  const at_ms = Date.parse(date ?? "");
+  return Number.isNaN(at_ms) ? null : new Date(at_ms).toISOString();
 }
 
 /** The whole answer, or Unreadable: what is sent on elsewhere would carry the token there. */

@@ -3,7 +3,16 @@
  * looks first. Comments and check runs of others are never taken for our own. [GHA-1] [GHA-8] [GHA-9]
  */
 import type { z } from "zod";
-import type { CheckInput, CheckRef, CommentRef, Github, PullFacts, PullRef, RepoRef } from "../agents/github-port.ts";
+import type {
+  CheckInput,
+  CheckRef,
+  CommentRef,
+  Github,
+  PullFacts,
+  PullRef,
+  RepoRef,
+  Written,
+} from "../agents/github-port.ts";
 import type { Permission } from "../domain/github/shapes.ts";
 import { limits } from "../limits.ts";
 import type { GithubConfig } from "./github-config.ts";
@@ -87,15 +96,16 @@ export class HttpGithub implements Github {
     return app?.id === this.#app.app_id || user?.login.toLowerCase() === this.#app.bot_login;
   }
 
-  async createComment(repo: RepoRef, issue: number, body: string): Promise<CommentRef> {
+  async createComment(repo: RepoRef, issue: number, body: string): Promise<CommentRef & Written> {
     const route = "POST /repos/{owner}/{repo}/issues/{issue_number}/comments";
-    return commentRef(await this.#data(repo, needs.comments, route, { issue_number: issue, body }, shapes.comment));
+    const { data, at } = await this.#call(repo, needs.comments, route, { issue_number: issue, body }, shapes.comment);
+    return { ...commentRef(data), at };
   }
 
-  async updateComment(repo: RepoRef, id: number, body: string): Promise<CommentRef | null> {
+  async updateComment(repo: RepoRef, id: number, body: string): Promise<(CommentRef & Written) | null> {
     const route = "PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}";
-    const found = await nullIfGone(this.#data(repo, needs.comments, route, { comment_id: id, body }, shapes.comment));
-    return found === null ? null : commentRef(found);
+    const found = await nullIfGone(this.#call(repo, needs.comments, route, { comment_id: id, body }, shapes.comment));
+    return found === null ? null : { ...commentRef(found.data), at: found.at };
   }
 
   async findCheck(repo: RepoRef, sha: string, external_id: string): Promise<CheckRef | null> {
@@ -118,17 +128,18 @@ export class HttpGithub implements Github {
     throw tooMany("check runs of the commit");
   }
 
-  async createCheck(repo: RepoRef, sha: string, check: CheckInput): Promise<CheckRef> {
+  async createCheck(repo: RepoRef, sha: string, check: CheckInput): Promise<CheckRef & Written> {
     const route = "POST /repos/{owner}/{repo}/check-runs";
     const parameters = { head_sha: sha, ...checkBody(check) };
-    return this.#checkRef(repo, await this.#data(repo, needs.checks, route, parameters, shapes.check));
+    const { data, at } = await this.#call(repo, needs.checks, route, parameters, shapes.check);
+    return { ...this.#checkRef(repo, data), at };
   }
 
-  async updateCheck(repo: RepoRef, id: number, check: CheckInput): Promise<CheckRef | null> {
+  async updateCheck(repo: RepoRef, id: number, check: CheckInput): Promise<(CheckRef & Written) | null> {
     const route = "PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}";
     const parameters = { check_run_id: id, ...checkBody(check) };
-    const found = await nullIfGone(this.#data(repo, needs.checks, route, parameters, shapes.check));
-    return found === null ? null : this.#checkRef(repo, found);
+    const found = await nullIfGone(this.#call(repo, needs.checks, route, parameters, shapes.check));
+    return found === null ? null : { ...this.#checkRef(repo, found.data), at: found.at };
   }
 
   #checkRef(repo: RepoRef, { id, head_sha, html_url }: z.infer<typeof shapes.check>): CheckRef {

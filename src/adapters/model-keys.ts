@@ -4,22 +4,54 @@
  */
 import type { ModelAnswer, ModelCall } from "../agents/models.ts";
 
-const least_key_chars = 16;
-const least_digits = 8;
+const surely_secret_chars = 16;
+const maybe_secret_chars = 8;
 
+/** A key as it goes over the wire: what stands at its ends is no part of it. Null: there is none, or none can be sent. */
+export interface ReadKey {
+  readonly key: string | null;
+  /** What is wrong with it, without its text. */
+  readonly problem: string | null;
+}
 /**
- * Dummy keys of servers on one's own machine (`ollama`, `not-needed`, `sk-no-key-required`) are ordinary words, which a
- * model may well write: only what looks made by a machine is a secret.
+ * Read once, before it is used or compared: a header drops the blanks at a value's ends, and an error about one with a line
+ * break in its middle would tell a half of it.
  */
-export function isSecret(key: string): boolean {
-  if (key.length < least_key_chars) return false;
-  const kinds = [/\d/, /[A-Z]/, /[^\dA-Za-z]/].filter((kind) => kind.test(key)).length;
-  return kinds >= 2 || (/[A-Za-z]/.test(key) && (key.match(/\d/g) ?? []).length >= least_digits);
+export function readKey(text: string | undefined): ReadKey {
+  const key = (text ?? "").trim();
+  if (key === "") return { key: null, problem: null };
+  if (/^[\x21-\x7e]+$/.test(key)) return { key, problem: null };
+  return { key: null, problem: "a key is of visible ASCII characters, without white space between them" };
 }
 
-/** The longest first: one may begin with another. */
+/** Every secret that goes to a provider. That of the search is of no model: known here so that no answer repeats it. */
+export interface KeyBindings {
+  readonly ANTHROPIC_API_KEY?: string;
+  readonly OPENAI_API_KEY?: string;
+  readonly GOOGLE_API_KEY?: string;
+  readonly MODEL_API_KEY?: string;
+  readonly WEB_SEARCH_KEY?: string;
+}
+/** All that can be sent, as they are sent. */
+export function keysOf(own: KeyBindings): string[] {
+  const all = [own.ANTHROPIC_API_KEY, own.OPENAI_API_KEY, own.GOOGLE_API_KEY, own.MODEL_API_KEY, own.WEB_SEARCH_KEY];
+  return all.flatMap((text) => readKey(text).key ?? []);
+}
+
+/**
+ * Whatever is long is one, however it looks: a random key may be all letters. A short dummy of a server on one's own
+ * machine (`ollama`, `not-needed`) is an ordinary word, which a model may well write: words have no digit in them, and
+ * no capital behind a small letter.
+ */
+export function isSecret(key: string): boolean {
+  if (key.length >= surely_secret_chars) return true;
+  return key.length >= maybe_secret_chars && /\d|[a-z][A-Z]/.test(key);
+}
+
+/** The longest first: one may begin with another. Each as a header carries it, without the blanks at its ends. */
 export function keyless(words: string, keys: readonly string[]): string {
-  const known = keys.filter(isSecret).sort((a, b) => b.length - a.length);
+  const sent = keys.map((key) => key.trim());
+  const known = sent.filter(isSecret).sort((a, b) => b.length - a.length);
   return known.reduce((text, key) => text.replaceAll(key, "[key]"), words);
 }
 

@@ -4,18 +4,14 @@
  */
 import type { LanguageModel } from "ai";
 import type { ModelName, ModelProvider } from "../domain/model-list.ts";
+import { whyNoAddress } from "./addresses.ts";
+import { type KeyBindings, keysOf, readKey } from "./model-keys.ts";
 
-export interface ModelBindings {
-  readonly ANTHROPIC_API_KEY?: string;
+export interface ModelBindings extends KeyBindings {
   readonly ANTHROPIC_BASE_URL?: string;
-  readonly OPENAI_API_KEY?: string;
   readonly OPENAI_BASE_URL?: string;
-  readonly GOOGLE_API_KEY?: string;
   readonly GOOGLE_BASE_URL?: string;
   readonly MODEL_BASE_URL?: string;
-  readonly MODEL_API_KEY?: string;
-  /** Of no model's provider: known here so that no answer repeats it. */
-  readonly WEB_SEARCH_KEY?: string;
   readonly AI?: Ai;
 }
 
@@ -46,9 +42,7 @@ export class Providers {
 
   /** Every key there is, for whoever must see to it that none is repeated. */
   keys(): string[] {
-    const { ANTHROPIC_API_KEY, OPENAI_API_KEY, GOOGLE_API_KEY, MODEL_API_KEY, WEB_SEARCH_KEY } = this.#bindings;
-    const all = [ANTHROPIC_API_KEY, OPENAI_API_KEY, GOOGLE_API_KEY, MODEL_API_KEY, WEB_SEARCH_KEY];
-    return all.flatMap((key) => (key ? [key] : []));
+    return keysOf(this.#bindings);
   }
 
   /** Loaded only when it is called: most of the time nobody thinks. Throws when `lacks` says something. */
@@ -88,11 +82,14 @@ export class Providers {
     const own = this.#bindings;
     if (provider === "compatible") {
       if (!own.MODEL_BASE_URL) return "needs the variable MODEL_BASE_URL";
-      return wayTo("MODEL_BASE_URL", own.MODEL_BASE_URL, own.MODEL_API_KEY || null);
+      const { key, problem } = readKey(own.MODEL_API_KEY);
+      if (problem !== null) return `needs another MODEL_API_KEY: ${problem}`;
+      return wayTo("MODEL_BASE_URL", own.MODEL_BASE_URL, key);
     }
     const name = provider === "anthropic" ? "ANTHROPIC" : provider === "openai" ? "OPENAI" : "GOOGLE";
-    const key = own[`${name}_API_KEY`];
-    if (!key) return `needs the secret ${name}_API_KEY`;
+    const { key, problem } = readKey(own[`${name}_API_KEY`]);
+    if (problem !== null) return `needs another ${name}_API_KEY: ${problem}`;
+    if (key === null) return `needs the secret ${name}_API_KEY`;
     return wayTo(`${name}_BASE_URL`, own[`${name}_BASE_URL`] || publicUrls[provider], key);
   }
 }
@@ -105,23 +102,6 @@ function wayTo(variable: string, text: string, key: string | null): Way | string
 /** Null when prompts and keys may be sent there. */
 export function urlProblem(text: string): string | null {
   if (!URL.canParse(text)) return "it is no URL";
-  const { protocol, hostname, username, password, search, hash } = new URL(text);
-  if (username !== "" || password !== "") return "it holds a name or password; give the key by its own secret";
-  if (search !== "" || hash !== "") return "it must end with its path";
-  if (metadataHost(hostname)) return "it is an address of the machine's own network, where clouds keep their secrets";
-  if (protocol === "https:") return null;
-  const loopback = hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
-  if (protocol === "http:" && loopback) return null;
-  return "it must begin with https:// (http:// only for this machine itself)";
-}
-
-/** Link-local addresses and the names clouds give their metadata; a `URL` writes every form of an address in one way. */
-function metadataHost(hostname: string): boolean {
-  const host = hostname.replace(/\.$/, "");
-  // An IPv4 address within IPv6 stands in hexadecimal: a9fe is 169.254.
-  return (
-    /^(?:169\.254\.\d+\.\d+|0\.0\.0\.0|100\.100\.100\.200|168\.63\.129\.16)$/.test(host) ||
-    /^\[(?:fe[89ab][\da-f]:.*|fd00:ec2::254|::|(?:::ffff:|::|64:ff9b::)a9fe:[\da-f]+)\]$/.test(host) ||
-    /^(?:.+\.)?metadata(?:\.google\.internal|\.goog|\.azure\.internal)?$/.test(host)
-  );
+  const url = new URL(text);
+  return url.search !== "" || url.hash !== "" ? "it must end with its path" : whyNoAddress(url);
 }

@@ -1,14 +1,19 @@
 /**
  * `WebSearch` by way of a provider that speaks Brave's JSON: a GET with `q` and `count`, the key in a header of its own.
- * The key leaves only by that header, and only to the address that was configured. [TOOL-17] [TOOL-18]
+ * The key leaves only by that header, and only to the address that was configured; what comes back holds no key of the
+ * deployment, whatever the provider repeats. [TOOL-17] [TOOL-18] [TOOL-23]
  */
 import { z } from "zod";
 import { SearchFailure, type WebFound, type WebSearch } from "../agents/ports.ts";
 import { limits } from "../limits.ts";
+import { whyNoAddress } from "./addresses.ts";
+import { type KeyBindings, keyless, keysOf, readKey } from "./model-keys.ts";
 
 export interface SearchAddress {
   readonly url: string;
   readonly key: string;
+  /** The deployment's other keys, which no result may hold either. */
+  readonly keys?: readonly string[];
   readonly fetch?: typeof fetch;
 }
 
@@ -24,12 +29,25 @@ const answer = z.object({
 
 /** Why no key is sent to this address; null when it may be. */
 export function whyNoSearchUrl(url: string): string | null {
-  if (!URL.canParse(url)) return "it is no address";
-  const { protocol, hostname, username, password } = new URL(url);
-  if (username !== "" || password !== "") return "it carries a user; the key belongs in WEB_SEARCH_KEY";
-  if (protocol === "https:") return null;
-  const loopback = ["127.0.0.1", "localhost", "[::1]"].includes(hostname);
-  return protocol === "http:" && loopback ? null : "the key would travel in the open; use https";
+  return URL.canParse(url) ? whyNoAddress(new URL(url)) : "it is no address";
+}
+
+export interface SearchBindings extends KeyBindings {
+  readonly WEB_SEARCH_URL?: string;
+}
+
+/** Nobody has to search the web: only what is configured by halves, or wrongly, is named. */
+export function searchFrom(bindings: SearchBindings, lacks: (name: string, detail: string) => null): WebSearch | null {
+  const { WEB_SEARCH_URL: url } = bindings;
+  const { key, problem } = readKey(bindings.WEB_SEARCH_KEY);
+  const without = "Agents cannot search the web.";
+  if (problem !== null) return lacks("WEB_SEARCH_KEY", `${without} WEB_SEARCH_KEY cannot be used: ${problem}.`);
+  if (!url && key === null) return null;
+  if (!url) return lacks("WEB_SEARCH_URL", `${without} Set WEB_SEARCH_URL to the address of a search provider.`);
+  if (key === null) return lacks("WEB_SEARCH_KEY", `${without} Set the secret WEB_SEARCH_KEY.`);
+  const why = whyNoSearchUrl(url);
+  if (why !== null) return lacks("WEB_SEARCH_URL", `${without} WEB_SEARCH_URL cannot be used: ${why}.`);
+  return new HttpWebSearch({ url, key, keys: keysOf(bindings) });
 }
 
 export class HttpWebSearch implements WebSearch {
@@ -54,7 +72,25 @@ export class HttpWebSearch implements WebSearch {
     return found.data.web.results
       .filter(({ url }) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol))
       .slice(0, limit)
-      .map(({ title, url, description }) => ({ title: words(title), url, excerpt: words(description) }));
+      .map(({ title, url, description }) => ({
+        title: this.#words(title),
+        url: this.#link(url),
+        excerpt: this.#words(description),
+      }));
+  }
+
+  #without(text: string): string {
+    return keyless(text, [this.#address.key, ...(this.#address.keys ?? [])]);
+  }
+  /** Looked at again without the tags: one may stand in the middle of a key. */
+  #words(text: string): string {
+    return this.#without(words(this.#without(text)));
+  }
+  /** Also as it is read by whoever opens it. */
+  #link(url: string): string {
+    const plain = decoded(url);
+    const shown = this.#without(plain);
+    return shown === plain ? this.#without(url) : shown;
   }
 
   async #get(query: string, limit: number): Promise<Response> {
@@ -108,4 +144,7 @@ function words(text: string): string {
     .replace(/<\/?(?:strong|b|em|mark)>/gi, "")
     .replace(/\s+/g, " ")
     .trim();
+}
+function decoded(url: string): string {
+  return url.replace(/%([2-7][\da-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }

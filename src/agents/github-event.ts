@@ -1,8 +1,9 @@
 /**
- * What happened on GitHub, on its way to the runtime: GitHub is asked what everybody it names may do there, one call a
+ * What happened on GitHub, on its way to the runtime: GitHub is asked what everybody may do there who counts, one call a
  * step, and which branch a pull request without one has. Nothing is decided here, and nothing is lost. [GHO-*]
  */
 import { z } from "zod";
+import { branchOfOurs } from "../domain/github/branches.ts";
 import { type GithubEvent, githubEvent, githubThread, type Happening, permission } from "../domain/github/shapes.ts";
 import { limits } from "../limits.ts";
 import { GithubFailure } from "./github-port.ts";
@@ -37,8 +38,9 @@ export const githubEvents: Role<State> = {
   },
 };
 
-/** Logins, each once, in the order they are named; the first few. */
+/** Logins, each once, in the order they are named; the first few. A change of words counts whoever made it. */
 function peopleOf(happening: Happening): string[] {
+  if (happening.kind === "changed") return [];
   const texts = happening.kind === "wish" ? happening.texts.map(({ by }) => by) : [];
   const all = [...(happening.by === null ? [] : [happening.by]), ...texts];
   return [...new Set(all.map(({ login }) => login))].slice(0, limits.github_people);
@@ -47,7 +49,7 @@ function unasked({ people }: State, { happening }: GithubEvent): string | undefi
   return peopleOf(happening).find((login) => !Object.hasOwn(people, login));
 }
 function wantsHead({ head_asked }: State, { happening }: GithubEvent): boolean {
-  return !head_asked && happening.thread?.kind === "pull" && happening.thread.head === null;
+  return !head_asked && happening.kind === "wish" && happening.thread.kind === "pull" && happening.thread.head === null;
 }
 function isComplete(current: State, event: GithubEvent): boolean {
   return unasked(current, event) === undefined && !wantsHead(current, event);
@@ -105,7 +107,7 @@ function end(current: State, event: GithubEvent): Step<State> {
   };
 }
 function withHead(happening: Happening, head: State["head"]): Happening {
-  return head === null || happening.thread === null
-    ? happening
-    : { ...happening, thread: { ...happening.thread, head } };
+  if (head === null || happening.kind !== "wish") return happening;
+  const thread = { ...happening.thread, head };
+  return { ...happening, thread, follows: branchOfOurs(thread) };
 }

@@ -39,6 +39,10 @@ export interface CheckRef {
   readonly url: string;
   readonly sha: string;
 }
+/** When GitHub answered that it stands so, by its own clock in whole seconds (ISO 8601); null when it did not say. */
+export interface Written {
+  readonly at: string | null;
+}
 export interface PullRef {
   readonly number: number;
   readonly url: string;
@@ -78,13 +82,13 @@ export interface Github {
   pull(repo: RepoRef, number: number): Promise<PullFacts | null>;
   /** Our own comment whose body holds the marker: the oldest, when there are several. */
   findComment(repo: RepoRef, issue: number, marker: string): Promise<CommentRef | null>;
-  createComment(repo: RepoRef, issue: number, body: string): Promise<CommentRef>;
+  createComment(repo: RepoRef, issue: number, body: string): Promise<CommentRef & Written>;
   /** Null when it is gone. */
-  updateComment(repo: RepoRef, id: number, body: string): Promise<CommentRef | null>;
+  updateComment(repo: RepoRef, id: number, body: string): Promise<(CommentRef & Written) | null>;
   /** Our own check run of that commit with that `external_id`. */
   findCheck(repo: RepoRef, sha: string, external_id: string): Promise<CheckRef | null>;
-  createCheck(repo: RepoRef, sha: string, check: CheckInput): Promise<CheckRef>;
-  updateCheck(repo: RepoRef, id: number, check: CheckInput): Promise<CheckRef | null>;
+  createCheck(repo: RepoRef, sha: string, check: CheckInput): Promise<CheckRef & Written>;
+  updateCheck(repo: RepoRef, id: number, check: CheckInput): Promise<(CheckRef & Written) | null>;
   /** The pull request from that branch of the same repository, open or closed: the newest. */
   findPull(repo: RepoRef, head_branch: string): Promise<PullFacts | null>;
   createPull(

@@ -10,7 +10,7 @@ import { type GithubStanding, githubStanding } from "../domain/github/standing.t
 import { waitingCard } from "../domain/github/status.ts";
 import { limits } from "../limits.ts";
 import { bracketed, type Left, type UnderWay } from "./effects.ts";
-import { type Part, parts, stands, wanted } from "./github-parts.ts";
+import { type Part, parts, showsCard, stands, wanted } from "./github-parts.ts";
 import { GithubFailure, type GithubFailureCode } from "./github-port.ts";
 import { waitAfter } from "./github-wait.ts";
 import type { Ports, Role, Step } from "./step.ts";
@@ -100,28 +100,31 @@ async function chooseCommit(
   return { ...current, stands: { ...stands, wrote: { ...stands.wrote, sha: head.sha } } };
 }
 
-async function show(part: Part, current: State, standing: GithubStanding, { github, clock }: Ports): Promise<State> {
+async function show(part: Part, current: State, standing: GithubStanding, { github }: Ports): Promise<State> {
   const want = wanted[part](standing, current.stands);
   if (want === null) return current;
   const done = await want.write(github);
-  if (done.written) return { ...current, stands: written(part, done.stands, standing, want.hash, clock.now()) };
+  if (done.written) return { ...current, stands: written(part, done.stands, standing, { ...done, hash: want.hash }) };
   const gone = current.gone + (current.stands[part] === null ? 0 : 1);
   const next = { ...current, gone, stands: { ...done.stands, wrote: { ...done.stands.wrote, [part]: null } } };
   return gone > limits.github_gone ? withFailed(next, [part], "GitHub finds it and says that it is gone") : next;
 }
-/** A card counts as shown where people answer it: in the thread, or on the check where there is none. */
+/**
+ * A card counts as shown where people answer it: in the thread, or on the check where there is none; and only where the
+ * check shows it too. Since when, GitHub says.
+ */
 function written(
   part: Part,
   now: State["stands"],
   standing: GithubStanding,
-  hash: string,
-  at: number,
+  { hash, at }: { readonly hash: string; readonly at: string | null },
 ): State["stands"] {
-  const wrote = { ...now.wrote, [part]: hash };
-  if (part !== (standing.thread === null ? "check" : "comment")) return { ...now, wrote };
+  const next = { ...now, wrote: { ...now.wrote, [part]: hash } };
+  if (part !== (standing.thread === null ? "check" : "comment")) return next;
   const card = waitingCard(standing)?.content_hash ?? null;
-  if (card === now.showed?.content_hash) return { ...now, wrote };
-  return { ...now, wrote, showed: card === null ? null : { content_hash: card, at: new Date(at).toISOString() } };
+  if (card !== null && card === now.showed?.content_hash) return next;
+  const shown = card !== null && at !== null && showsCard(standing, next);
+  return { ...next, showed: shown ? { content_hash: card, at } : null };
 }
 
 /** Codes after which no other call can go better. */

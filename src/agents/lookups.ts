@@ -54,10 +54,13 @@ export async function lookUp(by: LooksUp, call: LookUpCall, ports: Ports): Promi
 
 export function recentTasks(past: readonly PastTask[]): string {
   if (past.length === 0) return "There are no other tasks in this scope.";
+  return asData(taskLines(past), { taint: taintOf(past), source: "recent tasks" });
+}
+export function taskLines(past: readonly PastTask[]): string {
   const lines = past.map(
     ({ at, status, phase, title }) => `${at} ${status}${phase === null ? "" : ` (${phase})`}: ${title}`,
   );
-  return asData(lines.join("\n"), { taint: taintOf(past), source: "recent tasks" });
+  return lines.join("\n");
 }
 export function taintOf(past: readonly PastTask[]): PastTask["taint"] {
   return joinTaint(...past.map(({ taint }) => taint));

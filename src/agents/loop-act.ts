@@ -3,8 +3,9 @@
  * a result is never run again; one that was begun goes on with what was stored of it. [LOOP-6] [FALL-1]
  */
 import { unfenced } from "../domain/context.ts";
-import { comparable, digestOf, recentKept } from "../domain/stuck.ts";
+import { comparable, digestOf } from "../domain/stuck-digest.ts";
 import { toolUseErrors } from "../domain/tool-names.ts";
+import { limits } from "../limits.ts";
 import { bounded, readCall } from "./loop-read.ts";
 import type { LoopMove, LoopState, Mind } from "./mind.ts";
 import type { ModelCall, Turn } from "./models.ts";
@@ -86,7 +87,7 @@ export function withResult(
       pending: rest,
       progress: null,
       tool_errors: state.tool_errors + (result.is_error ? 1 : 0),
-      recent: [...state.recent, digest].slice(-recentKept),
+      recent: [...state.recent, digest].slice(-limits.calls_remembered),
       moved_at: now,
     },
   };

@@ -42,9 +42,7 @@ export async function think(state: LoopState, mind: Mind, world: LoopWorld, life
   if (may.answer === "stale") return { kind: "stopped", entry: may, state, turns: [] };
   if (may.answer === "refused") return failed(state, [], may.reason, { error_code: may.error_code });
   if (may.answer === "wait") {
-    // It waits for a person, which is no standing still.
-    const waiting = { ...state, moved_at: ports.clock.now() };
-    return { kind: "on", wait_ms: limits.budget_look_ms, waits_for: "budget", state: waiting, turns: [] };
+    return { kind: "on", wait_ms: limits.budget_look_ms, waits_for: "budget", state, turns: [] };
   }
 
   life.makes(state.asked);
@@ -133,8 +131,7 @@ function afterFailure(
   const another = failures % models !== 0;
   const wait_ms = another ? 0 : pauseMs(failure, Math.floor((failures - 1) / models));
   const waits = wait_ms === 0 ? "another model is asked" : `again in ${Math.ceil(wait_ms / 1_000)} s`;
-  const paused = { ...next, moved_at: state.moved_at + wait_ms };
-  return { kind: "on", wait_ms, state: paused, turns: before, output: note(`${said}; ${waits}`) };
+  return { kind: "on", wait_ms, state: next, turns: before, output: note(`${said}; ${waits}`) };
 }
 /** The provider's own word, or doubling with each time that all models were asked. */
 function pauseMs(failure: ModelFailure, round: number): number {

@@ -90,6 +90,8 @@ export interface Asker {
   readonly agent: string;
   /** Nothing that its own task has left: it tells of the other items, and what their agents found out. */
   readonly others_only?: true;
+  /** At the start of a run, when nobody asked for it: nothing that strangers' words would taint it with. */
+  readonly unasked?: true;
 }
 
 export interface MindBus {

@@ -86,7 +86,7 @@ export const loopState = z.strictObject({
   tool_errors: z.number().int(),
   /** Digests of the latest calls and results, oldest first. */
   recent: z.array(z.string()),
-  /** When a call last ended or said something, in ms since the epoch. Waits on purpose do not count. */
+  /** When a call last was begun, ended or said something, in ms since the epoch: asked only while one is under way. */
   moved_at: z.number(),
   recovered: z.array(recovered),
 });

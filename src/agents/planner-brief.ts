@@ -2,7 +2,7 @@
  * What a planner is told at first: the wish and what it follows, the plan that is to be changed or replaced, what the
  * scope remembers. Gathered once; whatever was said by others stands in it as data. [PLR-*]
  */
-import { givenIn, givenWords } from "../domain/asked-budget.ts";
+import { givenIn, givenWords, spentWords } from "../domain/asked-budget.ts";
 import { assemble, type Piece } from "../domain/context.ts";
 import type { Message, Taint } from "../domain/message.ts";
 import { consultation, replanning } from "../domain/payloads.ts";
@@ -27,7 +27,7 @@ export async function planBrief(
 ): Promise<Brief> {
   const pieces = piecesOf(phase, message, about.base_commit);
   const query = [message.content, ...pieces.map(({ title }) => title)].join(" ").slice(0, 500);
-  const asker = { task_id: message.task_id ?? "", agent: about.agent };
+  const asker = { task_id: message.task_id ?? "", agent: about.agent, unasked: true } as const;
   const found = await ports.minds.recall(asker, query, limits.recalled);
   const { text, tokens, left_out } = assemble([...pieces, ...memoryPieces(found)], limits.planner_context_tokens);
   const missing = left_out.map(({ kind, title, why }) => `${kind} "${title}" (${why})`).join("; ");
@@ -76,7 +76,7 @@ function piecesOf(phase: PlannerPhase, message: Message, base_commit: string): P
       return [
         item("What is asked", `${mode}\nGoal: ${asked.goal}\nWork item: ${asked.work_item_id}`, taint, "runtime"),
         where(asked.repo, asked.ref, base_commit),
-        ...given(asked.budget),
+        ...given(asked.budget, asked.spent),
         item("What is done and stays", listed(asked.done), taint, "plan"),
         found("What failed", listed(asked.failures), taint),
         item("The plan to replace", message.plan_markdown ?? "", taint, "plan", 64),
@@ -92,10 +92,14 @@ function found(title: string, text: string, taint: Taint): Piece {
   return { ...item(title, text, taint, "attempts"), data: true };
 }
 /** Nothing where none was stated: the plan's budget is the planner's to propose. */
-function given(stated: unknown): Piece[] {
-  const words = givenWords(givenIn(stated));
+function given(stated: unknown, spent: Readonly<Record<string, number>> = {}): Piece[] {
+  const budget = givenIn(stated);
+  const words = givenWords(budget);
   if (words === null) return [];
-  const text = `Whoever asked gave this task ${words}. The plan's budget stays within that; usd: 0 would be no limit in dollars.`;
+  const { tokens = 0, usd = 0 } = spent;
+  const gone = spentWords(budget, { tokens, usd }, false);
+  const rest = gone ?? "What planning takes is paid from it too, so leave room for that.";
+  const text = `Whoever asked gave this task ${words}. The plan's budget stays within that; usd: 0 would be no limit in dollars. ${rest}`;
   return [item("Budget", text, "owner", "runtime")];
 }
 function where(repo: unknown, ref: unknown, commit: string): Piece {

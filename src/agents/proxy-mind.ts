@@ -6,7 +6,7 @@ import { z } from "zod";
 import { assemble, type Piece } from "../domain/context.ts";
 import type { Message } from "../domain/message.ts";
 import { limits } from "../limits.ts";
-import { contextInspect, lookUp, memorySearch, recentTasks, taintOf, webSearch } from "./lookups.ts";
+import { contextInspect, lookUp, memorySearch, taintOf, taskLines, webSearch } from "./lookups.ts";
 import { openLoop, stepLoop } from "./loop.ts";
 import { memoryPieces } from "./memory-pieces.ts";
 import { type LoopMove, loopState, type Mind, type MindTool, type ToolMove } from "./mind.ts";
@@ -74,11 +74,15 @@ export async function beginProxy(order: ProxyOrder, context: RunContext, ports: 
       pieces.push({
         kind: "history",
         title: "",
-        text: recentTasks(past),
+        text: taskLines(past),
         taint: taintOf(past),
         source: "recent tasks",
       });
-    const found = await ports.minds.recall(asker, context.message.content.slice(0, 500), limits.recalled);
+    const found = await ports.minds.recall(
+      { ...asker, unasked: true },
+      context.message.content.slice(0, 500),
+      limits.recalled,
+    );
     pieces.push(...memoryPieces(found));
   }
   const { text } = assemble(pieces, limits.proxy_context_tokens);

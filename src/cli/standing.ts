@@ -127,7 +127,9 @@ function text(standing: StandingView): string {
     `reason    ${visible(reason)}`,
     ...(ended === null ? [] : [`ended by  ${visibleLine(ended.by)} at ${ended.at}: ${visible(ended.reason)}`]),
     inWords(standing),
-    ...(uses.length === 0 ? ["used      not yet"] : ["used for", ...uses]),
+    ...(uses.length === 0
+      ? [standing.uses_left === standing.uses ? "used      not yet" : "used      long ago: countersign audit"]
+      : ["used for", ...uses]),
   ].join("\n");
 }
 function inWords(standing: Pick<StandingView, "bounds">): string {

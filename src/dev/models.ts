@@ -2,6 +2,7 @@
  * The models of a local service: from `--model-url`, or as this program's environment lists them. They reach the
  * Worker in its private file; of the keys only those of providers that are named. [START-36]
  */
+import { readKey } from "../adapters/model-keys.ts";
 import { urlProblem } from "../adapters/model-providers.ts";
 import type { RoleBindings } from "../adapters/model-roles.ts";
 import { type ModelProvider, readModelList } from "../domain/model-list.ts";
@@ -36,22 +37,37 @@ function fromFlags({ url, name, keyVariable }: ModelFlags, env: NodeJS.ProcessEn
   const { models, problems } = readModelList(model);
   if (models.length !== 1 || problems.length > 0)
     throw new StartError("--model: a model's name is of 1 to 200 letters, digits and @ . : / + ~ _ -");
-  const key = env[keyVariable ?? "MODEL_API_KEY"] ?? "";
-  if (keyVariable !== null && key === "")
+  const key = keyIn(env, keyVariable ?? "MODEL_API_KEY");
+  if (keyVariable !== null && key === null)
     throw new StartError(`--model-key-env: there is nothing in the environment variable ${keyVariable}`);
   return {
     MODEL_PROXY: model,
     MODEL_PLANNER: model,
     MODEL_EXECUTOR: model,
     MODEL_BASE_URL: url,
-    ...(key === "" ? {} : { MODEL_API_KEY: key }),
+    ...(key === null ? {} : { MODEL_API_KEY: key }),
   };
+}
+/** As it will go over the wire; null when nothing is there. */
+function keyIn(env: NodeJS.ProcessEnv, name: string): string | null {
+  const { key, problem } = readKey(env[name]);
+  if (problem !== null) throw new StartError(`${name} cannot be used: ${problem}`);
+  return key;
 }
 
 function fromEnvironment(env: NodeJS.ProcessEnv): Vars {
   const named = lists.flatMap((list) => readModelList(env[list] ?? "").models.map(({ provider }) => provider));
   const names: readonly Name[] = [...lists, ...new Set(named.flatMap((provider) => needs[provider]))];
-  return Object.fromEntries(names.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
+  const read = (name: Name) => (isKey(name) ? keyIn(env, name) : env[name]);
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = read(name);
+      return value ? [[name, value]] : [];
+    }),
+  );
+}
+function isKey(name: Name): boolean {
+  return keyVariables.some((key) => key === name);
 }
 
 /** One line for whoever starts it; it names no key. Null when nothing thinks. */

@@ -5,7 +5,7 @@ import { presets } from "./presets.ts";
 import { proofs } from "./proofs.ts";
 import { standingNote } from "./standing-shape.ts";
 import { taintSource } from "./taint.ts";
-import { approvalKinds, approvalStatuses, type budget, budgetInput } from "./view.ts";
+import { addedInput, approvalKinds, approvalStatuses } from "./view.ts";
 
 export const grantView = z.strictObject({
   tools: z.array(z.string()),
@@ -133,7 +133,7 @@ export type ApprovalView = z.infer<typeof approvalView>;
 export const approveInput = z.strictObject({
   content_hash: z.string(),
   comment: z.string().max(10_000).optional(),
-  amount: budgetInput.optional(),
+  amount: addedInput.optional(),
 });
 /** `content_hash` is optional here: saying no never needs proof of what was seen, but a wrong hash is still refused. */
 export const denyInput = z.strictObject({
@@ -153,7 +153,7 @@ export type Decision =
       readonly content_hash: string;
       readonly comment: string | null;
       /** What a budget card adds; absent for every other kind. */
-      readonly amount?: z.infer<typeof budget> | null;
+      readonly amount?: z.infer<typeof addedInput> | null;
     }
   | {
       readonly decision: "deny";

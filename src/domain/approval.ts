@@ -6,7 +6,7 @@
 import type { ApprovalView, Card, Decision } from "./approval-view.ts";
 import { approvalsOf, type Deciding, type Needs, whyNotYes } from "./deciding.ts";
 import { ok, type Refusal, type Result, refuse } from "./refusal.ts";
-import type { Caller, TaskInput, TaskView } from "./view.ts";
+import type { Caller, TaskView } from "./view.ts";
 
 export type ApprovalKind = ApprovalView["kind"];
 export type ApprovalStatus = ApprovalView["status"];
@@ -92,10 +92,11 @@ export function decide(
   }
 }
 
-function wrongAmount(kind: ApprovalKind, amount: NonNullable<TaskInput["budget"]> | null): Refusal | null {
+type Added = NonNullable<Extract<Decision, { decision: "approve" }>["amount"]>;
+function wrongAmount(kind: ApprovalKind, amount: Added | null): Refusal | null {
   const given = amount !== null && Object.values(amount).some((part) => part !== undefined && part > 0);
   if (kind === "budget" && !given)
-    return { code: "bad_request", detail: "Say how much to add: amount with tokens, usd or minutes above zero." };
+    return { code: "bad_request", detail: "Say how much to add: amount with tokens or usd above zero." };
   if (kind !== "budget" && amount !== null)
     return { code: "bad_request", detail: `An amount belongs to a budget card, not to a ${kind} card: leave it out.` };
   return null;

@@ -1,14 +1,40 @@
 /**
- * What a task was given to spend, in words, and beside it what a plan asks for. A plan may ask for more: whoever
- * approves it is told so, and its planner was. [MNB-11] [PLR-20]
+ * What a task was given to spend, in words, and beside it what a plan asks for and what is gone already. A plan may ask
+ * for more: whoever approves it is told so, and its planner was. [MNB-11] [PLR-20]
  */
-import type { z } from "zod";
+import { z } from "zod";
 import { limits } from "../limits.ts";
 import type { Plan } from "./plan-shape.ts";
 import { budget } from "./view.ts";
 
 /** Null, or empty: whoever asked stated none. */
 export type Given = z.infer<typeof budget> | null;
+
+/** What a whole task has spent, all its plans and its planning; what calls under way may cost counts as spent. */
+export const spending = z.strictObject({ tokens: z.number().nonnegative(), usd: z.number().nonnegative() });
+export type Spending = z.infer<typeof spending>;
+
+/** Dollars are sums of small prices: less than a millionth more is none. */
+export function isMore(amount: number, than: number): boolean {
+  return amount - than > 1e-6;
+}
+/** By unit, what was stated or what a task has without it; minutes are of an attempt. */
+export function haveIn(given: Given): { readonly tokens: number; readonly usd: number; readonly minutes: number } {
+  const { tokens = limits.task_tokens, usd = limits.task_usd, minutes = limits.attempt_minutes } = given ?? {};
+  return { tokens, usd, minutes };
+}
+/** Beside a plan: what is gone of it and what is left; null while nothing is. */
+export function spentWords(given: Given, spent: Spending, unknown_price: boolean): string | null {
+  if (spent.tokens === 0 && spent.usd === 0) return null;
+  const { tokens, usd } = haveIn(given);
+  const gone = `${spent.tokens.toLocaleString("en")} of ${tokensIn(tokens)} and ${dollars(spent.usd)} of $${usd}`;
+  const left = `${tokensIn(Math.max(0, tokens - spent.tokens))} and ${dollars(Math.max(0, usd - spent.usd))}`;
+  const more = unknown_price ? " (more in truth: the price of a model is unknown)" : "";
+  return `Spent on this task already: ${gone}${more}; left: ${left}. What this plan asks for comes on top of what is spent.`;
+}
+export function dollars(usd: number): string {
+  return `$${Math.round(usd * 10_000) / 10_000}`;
+}
 
 /** As it travels in a message; what is none is as if none had been stated. */
 export function givenIn(stated: unknown): Given {
@@ -17,7 +43,7 @@ export function givenIn(stated: unknown): Given {
     .catch(null)
     .parse(stated ?? null);
 }
-function tokensIn(tokens: number): string {
+export function tokensIn(tokens: number): string {
   return `${tokens.toLocaleString("en")} tokens`;
 }
 /** Null when nothing was stated. */

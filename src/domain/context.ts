@@ -1,7 +1,8 @@
 /**
  * What an agent is told at first: pieces in the order of their rank, within a budget of tokens. What matters more is
  * never left out for what matters less, and what was left out or cut is given back, to be recorded. Text that others
- * wrote is fenced as data under its taint, by a mark that does not occur in it. [CTX-*]
+ * wrote is fenced as data under its taint, by a mark that does not occur in it; what the repository says, for agents to
+ * follow, is framed the same way, so that none of it looks like a piece of ours. [CTX-*]
  */
 import { limits } from "../limits.ts";
 import { sha256Hex } from "./canonical.ts";
@@ -13,7 +14,7 @@ import { visible, visibleLine } from "./visible.ts";
 export const pieceKinds = ["rules", "item", "guidance", "skill", "spawn", "history", "memory", "file"] as const;
 export type PieceKind = (typeof pieceKinds)[number];
 
-const headings: Readonly<Record<PieceKind, string>> = {
+export const headings: Readonly<Record<PieceKind, string>> = {
   rules: "Project rules",
   item: "Work item",
   guidance: "Planner guidance",
@@ -25,6 +26,8 @@ const headings: Readonly<Record<PieceKind, string>> = {
 };
 /** What is fenced whoever wrote it: it is looked at, and asks for nothing. */
 const alwaysData: readonly PieceKind[] = ["history", "memory", "file"];
+/** What the repository says: followed, and yet nobody here wrote it. */
+const ofRepository: readonly PieceKind[] = ["rules", "skill"];
 
 export interface Piece {
   readonly kind: PieceKind;
@@ -65,7 +68,7 @@ const joint = "\n\n";
  */
 export function assemble(pieces: readonly Piece[], budget_tokens: number): Assembled {
   const ranked = pieces
-    .map((piece) => ({ piece, text: shownText(piece.text) }))
+    .map((piece) => ({ piece, text: theirText(piece) }))
     .filter(({ text }) => text !== "")
     .sort((a, b) => pieceKinds.indexOf(a.piece.kind) - pieceKinds.indexOf(b.piece.kind));
   let left = budget_tokens * quarters;
@@ -121,8 +124,15 @@ function render(piece: Piece, part: string, text = part): string {
   const remark = part === text ? "" : `\n[cut: the first ${part.length} of ${text.length} characters are here]`;
   const fenced = piece.data === true || theirs || isUntrusted(piece.taint);
   const said = theirs && title !== "" ? `${title.slice(0, titleMax)}\n\n${part}` : part;
-  return `${heading}\n\n${fenced ? fence(said, piece) : said}${remark}`;
+  const framed = fenced ? "data" : ofRepository.includes(piece.kind) ? "repository" : null;
+  return `${heading}\n\n${framed === null ? said : fence(said, piece, framed)}${remark}`;
 }
+/** No line of what the repository says is one of our headings, framed or not. */
+function theirText({ kind, text }: Piece): string {
+  const shown = shownText(text);
+  return ofRepository.includes(kind) ? shown.replace(ourHeading, "#$&") : shown;
+}
+const ourHeading = new RegExp(`^##(?=\\s+(?:${Object.values(headings).join("|")})\\b)`, "gim");
 
 export function isUntrusted(taint: Taint): boolean {
   return taints.indexOf(taint) >= taints.indexOf("outsider");
@@ -132,9 +142,13 @@ export function isUntrusted(taint: Taint): boolean {
 export function asData(text: string, about: { readonly taint: Taint; readonly source: string }): string {
   return fence(shownText(text), about);
 }
-function fence(text: string, about: { readonly taint: Taint; readonly source: string }): string {
+function fence(
+  text: string,
+  about: { readonly taint: Taint; readonly source: string },
+  what: "data" | "repository" = "data",
+): string {
   const source = visibleLine(about.source).replaceAll('"', "'").slice(0, sourceMax);
-  const name = `data-${markFor(`${source}\n${text}`)}`;
+  const name = `${what}-${markFor(`${source}\n${text}`)}`;
   return `<${name} taint="${about.taint}" source="${source}">\n${text}\n</${name}>`;
 }
 const fences = /<data-([0-9a-f]{12}) taint="[a-z]*" source="[^"\n]*">\n([\s\S]*?)(?:\n<\/data-\1>|$)/g;

@@ -1,14 +1,14 @@
 /**
  * The small closed core for which a wildcard of a command grant speaks: programs of which the words show all they do,
- * in strict forms, and runners of a project's own code by subcommands that are known. Whatever is not here is granted
- * word for word only. [GR-70]
+ * in strict forms, and runners of a project's own code. Whatever is not here is granted word for word only: `mv` and
+ * `ln` too, whose words do not say whether a folder comes with them, or what a link will lead to. [GR-70]
  */
 import { isCoreGit } from "./grant-git.ts";
+import { isProjectRunner, runnerHolds } from "./grant-runners.ts";
 import { findWords } from "./shell-find.ts";
 import { harmlessOf } from "./shell-known.ts";
 import { readOptions } from "./shell-options.ts";
-import { installed, programName, withoutVersion, wordsIn } from "./shell-peeled.ts";
-import { programOf } from "./shell-runner-code.ts";
+import { installed, programName, wordsIn } from "./shell-peeled.ts";
 import { inShell } from "./shell-shells.ts";
 import { isCoreSed } from "./shell-text-programs.ts";
 import { unwrap } from "./shell-wrappers.ts";
@@ -21,15 +21,12 @@ const readers = new Set(
   `),
 );
 /** They change what their operands name and nothing else. */
-const writers = new Set(wordsIn("ln mkdir rm rmdir tee touch"));
-/** They run, as they are, the program behind them, which is granted by itself. */
-const carriers = new Set(wordsIn("command cross-env env ionice nice nohup setsid stdbuf time timeout"));
-/** They run the project's own code, or look at it; which options and subcommands they may have stands in their tables. */
-const runners = new Set(
-  wordsIn(`
-    npm npx yarn pnpm bun bunx deno go cargo make gmake pytest vitest jest mocha eslint prettier biome tsc gradle
-    gradlew mvn mvnw ctest
-  `),
+const writers = new Set(wordsIn("mkdir rm rmdir tee touch"));
+/** They run, as they are and until it ends, the program behind them, which is granted by itself. */
+const carriers = new Set(wordsIn("command cross-env env ionice nice nohup stdbuf time timeout"));
+/** `-` is their input, and no program and no file. */
+const reading = new Set(
+  wordsIn("cat cmp column comm cut diff egrep fgrep file grep head join nl od paste rg sort tac tail uniq wc"),
 );
 const plainCopy =
   /^(?:-[finpTuv]+|-[finpTuv]*t.*|--(?:force|interactive|no-clobber|verbose|no-target-directory)|--target-directory(?:=.*)?)$/;
@@ -43,11 +40,11 @@ const filtering =
 const coreFilter =
   /^(?!.*\b(?:import|include|env|modulemeta|input_filename|get_search_list)\b)[\w .,:|?()[\]"'+*/<>=!-]*$/;
 
-/** Whether a wildcard may stand for words of this run, as far as its program and its form go. */
-export function isCore(run: readonly string[]): boolean {
+/** Whether wildcards may stand for the words at those places, as far as the program and its form go. */
+export function isCore(run: readonly string[], wild: ReadonlySet<number>): boolean {
   const name = programName(run[0] ?? "");
   const rest = run.slice(1);
-  if (runners.has(withoutVersion(name))) return runsKnown(name, rest);
+  if (isProjectRunner(name)) return runnerHolds(run, wild);
   if (!installed.test(run[0] ?? "")) return false;
   if (/^(?:ba|da)?sh$/.test(name))
     return (inShell(name, run)?.scripts?.length ?? 0) > 0 && unwrap(run).code.length === 0;
@@ -63,43 +60,19 @@ export function isCore(run: readonly string[]): boolean {
   return readOptions(harmlessOf(name) ?? {}, rest).odd.length === 0 && hasForm(name, rest);
 }
 
-/** `npx vitest`: the package is one of them too. */
-function runsKnown(name: string, rest: readonly string[]): boolean {
-  if (name !== "npx" && name !== "bunx") return runsProject(withoutVersion(name), rest);
-  const at = rest.findIndex((word) => !word.startsWith("-"));
-  const inner = programOf(rest[at] ?? "");
-  return inner !== name && runners.has(inner) && runsProject(inner, rest.slice(at + 1));
+/** Whether that word is the input of a program that may run it, or take it for a file. */
+export function isOddInput(run: readonly string[], at: number): boolean {
+  return run[at] === "-" && !reading.has(run[0] ?? "");
 }
-/** Subcommands that write files of their own choosing without running the project. */
-const making: Readonly<Record<string, RegExp>> = {
-  ...{
-    npm: /^(?:version|pack)$/,
-    yarn: /^version$/,
-    vitest: /^init$/,
-    go: /^(?:mod|fmt)$/,
-    deno: /^fmt$/,
-    cargo: /^fmt$/,
-  },
-  // A goal names a plug-in, and some plug-ins run what their words say.
-  ...{ mvn: /:/, mvnw: /:/ },
-  ...{ gradle: /^(?:wrapper|init)$/, gradlew: /^(?:wrapper|init)$/ },
-};
-function runsProject(name: string, rest: readonly string[]): boolean {
-  const operands = rest.filter((word) => !word.startsWith("-"));
-  if (name === "tsc" && !rest.includes("--noEmit"))
-    return rest.every((word, at) => word.startsWith("-") || /^(?:-p|--project|-b|--build)$/.test(rest[at - 1] ?? ""));
-  const makes = Object.hasOwn(making, name) && operands.some((word) => making[name]?.test(word) === true);
-  return !makes || rest.includes("--check");
-}
-
 function hasForm(name: string, rest: readonly string[]): boolean {
+  // What lies in a folder its name does not say.
+  if (name === "rm") return !rest.some((word) => /^-(?!-)\w*[rR]|^--r/.test(word));
   if (readers.has(name) || writers.has(name)) return true;
   if (sums.test(name)) return !rest.some((word) => /^-(?!-)\w*c|^--check$/.test(word));
   const { values, text } = readOptions(harmlessOf(name) ?? {}, rest);
   const operands = rest.filter((word, at) => !/^-./.test(word) && !text.has(at));
   switch (name) {
     case "cp":
-    case "mv":
       return rest.every(
         (word, at) => !/^-./.test(word) || plainCopy.test(word) || (word === "--" && isLastDash(rest, at)),
       );

@@ -18,8 +18,13 @@ const signs: Readonly<Record<string, RegExp>> = {
   find: /^[!()]$/,
 };
 
-/** Whether each of those words is plain, or text to the program. `reads`: it is git, and only reads. */
-export function isPlainRun(run: readonly string[], wild: ReadonlySet<number>, reads: boolean): boolean {
+/** Whether each of those words is plain, or text to the program. `reads`: it is git, and only reads. `loose`: of a known shape. */
+export function isPlainRun(
+  run: readonly string[],
+  wild: ReadonlySet<number>,
+  reads: boolean,
+  loose: ReadonlySet<number>,
+): boolean {
   const name = programName(run[0] ?? "");
   const texts = textsOf(run);
   // What a shell runs is read word by word, and each program in it is granted by itself.
@@ -27,7 +32,7 @@ export function isPlainRun(run: readonly string[], wild: ReadonlySet<number>, re
   const own = Object.hasOwn(signs, name) ? signs[name] : undefined;
   return [...wild].every((at) => {
     const word = run[at] ?? "";
-    if (at === 0 && word === ":") return true;
+    if ((at === 0 && word === ":") || loose.has(at)) return true;
     if (/^g?make$/.test(name) && at > 0) return target.test(word);
     if (plain.test(word) || (at > 0 && texts.has(at)) || own?.test(word) === true) return true;
     return scripts.includes(word) || (reads && name === "git" && revision.test(word));

@@ -2,15 +2,13 @@
  * What a wildcard of a command grant may stand for: words of the closed core, which lead nowhere out of the workspace,
  * and write only what `paths` grants, by a redirect or not. [GR-41] [GR-70] [GR-71] [SH-59]
  */
-import { isCore } from "./grant-core.ts";
+import { isCore, isOddInput } from "./grant-core.ts";
 import { gitOnlyReads } from "./grant-git.ts";
 import { isUnnamedProtected, wholeGranted, writeGranted } from "./grant-paths.ts";
-import { linkStaysInside } from "./grant-place.ts";
 import { isPlainRun } from "./grant-plain.ts";
 import type { Grant } from "./plan-shape.ts";
 import { harmlessTargets } from "./shell.ts";
 import { changesUnnamed, filesOf } from "./shell-files.ts";
-import { broughtFolders, mayBringProtected } from "./shell-folders.ts";
 import { onlyReads } from "./shell-known.ts";
 import { joinedPaths, knownBehind } from "./shell-path-words.ts";
 import { formats } from "./shell-runner-files.ts";
@@ -18,11 +16,18 @@ import { textsOf } from "./shell-text-words.ts";
 import { inGitDirectory, insideWorkspace } from "./workspace-path.ts";
 
 /** Whether wildcards may stand for the words at those places of one program's run, its wrappers left aside. */
-export function wildcardsHold(run: readonly string[], wild: ReadonlySet<number>, allow: Grant, cwd: string): boolean {
-  if (!isCore(run) || changesUnnamed(run) || !linkStaysInside(run, allow, cwd)) return false;
-  if (!isPlainRun(run, wild, run[0] === "git" && gitOnlyReads(run.slice(1)))) return false;
+export function wildcardsHold(
+  run: readonly string[],
+  wild: ReadonlySet<number>,
+  allow: Grant,
+  cwd: string,
+  loose: ReadonlySet<number> = new Set(),
+): boolean {
+  if (!isCore(run, wild) || changesUnnamed(run)) return false;
+  if (!isPlainRun(run, wild, run[0] === "git" && gitOnlyReads(run.slice(1)), loose)) return false;
   const literal = new Set(run.filter((_, at) => !wild.has(at)));
   const texts = textsOf(run);
+  if ([...wild].some((at) => !texts.has(at) && isOddInput(run, at))) return false;
   const isText = (path: string) => run.every((word, at) => word !== path || texts.has(at));
   const all = filesOf(run).written;
   const written = all.filter((path) => !run.includes(path) || !isText(path));
@@ -33,13 +38,11 @@ export function wildcardsHold(run: readonly string[], wild: ReadonlySet<number>,
     harmlessTargets.includes(path) ||
     writeGranted(path, allow, cwd) ||
     (removes && wholeGranted(path, allow, cwd) && !isGuarded(path, allow, cwd));
-  // The workspace itself is a place to bring something to, and nothing to remove or to move.
-  const gone = removes ? written : run[0] === "mv" ? written.slice(1) : [];
-  if (gone.some((path) => insideWorkspace(path, cwd) === ".")) return false;
+  // The workspace itself is a place to bring something to, and nothing to remove.
+  if (removes && written.some((path) => insideWorkspace(path, cwd) === ".")) return false;
   if (!landings(run, written).every(may)) return false;
   if (written.some((path) => landsIn(written, path) && isGuarded(path, allow, cwd)) && !staysNamed(run)) return false;
-  if (broughtFolders(run).some((folder) => mayBringProtected(insideWorkspace(folder, cwd) ?? "."))) return false;
-  const reads = (onlyReads(run) || run[0] === "uniq") && written.length === 0;
+  const reads = (onlyReads(run) || /^(?:uniq|sed)$/.test(run[0] ?? "")) && written.length === 0;
   const keeps = (word: string) =>
     reads || isProject(run, word) || (run[0] === "cp" && !word.startsWith("-") && !written.includes(word));
   return ![...wild].some((at) => !texts.has(at) && tells(run, run[at] ?? "", keeps(run[at] ?? ""), allow, cwd));

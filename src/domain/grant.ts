@@ -5,7 +5,7 @@
 import type { PatchFile } from "./evidence.ts";
 import { matchesAny, starMatches } from "./glob.ts";
 import { pathGranted, writeGranted } from "./grant-paths.ts";
-import { holdsInFolder, movesUnseen } from "./grant-place.ts";
+import { changesNothing, holdsInFolder, leaves, movesUnseen } from "./grant-place.ts";
 import { wildcardsHold } from "./grant-wild.ts";
 import { readBySetup } from "./plan-protect.ts";
 import type { Grant, PlanItem } from "./plan-shape.ts";
@@ -28,9 +28,8 @@ function wildPlaces(pattern: readonly string[], words: readonly string[]): Reado
   const fixed = open ? pattern.slice(0, -1) : pattern;
   if (words.length === 0 || (open ? words.length < fixed.length : words.length !== fixed.length)) return null;
   if (!fixed.every((sign, index) => starMatches(sign, words[index] ?? ""))) return null;
-  // A word that stands in the grant as it is, star and all, is no guess.
-  const isWild = (sign: string | undefined, word: string | undefined) => sign?.includes("*") !== false && sign !== word;
-  return new Set([...words.keys()].filter((index) => isWild(fixed[index], words[index])));
+  // Whatever the word is, the sign's own text too: to its program a `*` may stand for more than itself.
+  return new Set([...words.keys()].filter((index) => fixed[index]?.includes("*") !== false));
 }
 
 /** Whether the script parses whole, all it runs is granted, all it redirects is in `paths`, and no assignment precedes a command. */
@@ -38,9 +37,11 @@ export function shellGranted(script: string, allow: Grant, cwd = "."): boolean {
   return readingGranted(readShell(script), allow, cwd);
 }
 export function readingGranted(reading: ShellReading, allow: Grant, cwd = "."): boolean {
-  if (reading.parse_error !== null || reading.dynamic || reading.commands.length === 0) return false;
+  if (reading.parse_error !== null || reading.surprises || reading.commands.length === 0) return false;
+  // What goes on behind the call nobody looks at.
+  if (reading.background) return false;
   // After a `cd` a relative target is somewhere else than it says.
-  if (reading.moves && reading.reads.length + reading.writes.length > 0) return false;
+  if (leaves(reading, cwd) && reading.reads.length + reading.writes.length > 0) return false;
   // After one that its words do not say where to, no word says what is read.
   if (reading.commands.length > 1 && reading.commands.some(({ runs }) => runs.some((run) => movesUnseen(run, cwd))))
     return false;
@@ -48,7 +49,7 @@ export function readingGranted(reading: ShellReading, allow: Grant, cwd = "."): 
     reading.commands.every(
       (command) =>
         command.assignments.every((name) => plainSettings.test(name) || namedSettings.test(name)) &&
-        ((isNoMove(command.argv) && reading.commands.length > 1) ||
+        ((changesNothing(command.argv, cwd) && reading.commands.length > 1) ||
           (holdsInFolder(command, reading, cwd) && named(command, allow, cwd))),
     ) &&
     reading.reads.every((file) => pathGranted(file, allow, cwd)) &&
@@ -60,10 +61,6 @@ const plainSettings = /^(?:CI|NODE_ENV|FORCE_COLOR|NO_COLOR)$/;
 /** Harmless too, but programs may read a file by them: the grant says which value. */
 const namedSettings = /^(?:TZ|LANG|LC_[A-Z]+)$/;
 const prefix = /^(?:(?:CI|NODE_ENV|FORCE_COLOR|NO_COLOR|TZ|LANG|LC_[A-Z]+)=\S*\s+)+/;
-function isNoMove(argv: readonly string[]): boolean {
-  return argv.length === 2 && argv[0] === "cd" && argv[1] === ".";
-}
-
 /**
  * Whether a grant names the command: word for word, or its wildcards may stand for the other words. Then each program
  * behind a wrapper is granted by itself, and code stands in the grant as it is.
@@ -79,7 +76,7 @@ function named(command: ShellCommand, allow: Grant, cwd: string): boolean {
     const own = command.argv.length - behind(command.argv, inner[0]);
     const patterns = allow.commands.map((one) => wordsOf(one.replace(prefix, "")));
     return (
-      wildcardsHold(command.argv.slice(0, own), before(wild, own), allow, cwd) &&
+      wildcardsHold(command.argv.slice(0, own), before(wild, own), allow, cwd, command.loose) &&
       inner.every((run, at) => {
         const rest = pattern.slice(command.argv.length - behind(command.argv, run));
         // The rest of this grant names the program inside only by a word of its own.
@@ -116,15 +113,17 @@ function isLiteral(code: readonly string[], words: readonly string[], wild: Read
   const literal = new Set(words.filter((_, at) => !wild.has(at)));
   return code.every((word) => literal.has(word));
 }
-/** Whether the grant says the value of each setting that has to be named. */
-function settingsNamed({ assignments, settings, argv }: ShellCommand, grant: string): boolean {
+/** Whether each setting has a value that is no path, or one that the grant says. */
+function settingsNamed({ assignments, settings, runs }: ShellCommand, grant: string): boolean {
   const words = wordsOf(grant);
-  return assignments
-    .filter((name) => namedSettings.test(name))
-    .every((name) =>
-      [...settings, ...argv].filter((word) => word.startsWith(`${name}=`)).every((word) => words.includes(word)),
-    );
+  const set = [...settings, ...runs.flat()];
+  return assignments.every((name) =>
+    set
+      .filter((word) => word.startsWith(`${name}=`))
+      .every((word) => words.includes(word) || (plainSettings.test(name) && plainValue.test(word))),
+  );
 }
+const plainValue = /^\w+=[\w-]*$/;
 export type PatchVerdict =
   | { readonly kind: "ok" }
   /** The patch touches what its own checks are made of. */

@@ -31,8 +31,9 @@ export function hostMatches(entry: string, host: string): boolean {
   return suffix && host.endsWith(`.${name}`) && whyNear(host) === null;
 }
 
+/** Wherever one of its parts is `metadata` it may be a cloud's: `metadata.goog`, `metadata.azure.com`, `api.metadata.cloud.ibm.com`. */
 const nearNames =
-  /^(?:localhost|.*\.localhost|.*\.local|.*\.internal|.*\.intranet|.*\.lan|.*\.home\.arpa|.*\.localdomain|metadata|instance-data|metadata\.azure\.com|kubernetes|kubernetes\.default.*|host\.docker\.internal|ip6-localhost|ip6-loopback)$/;
+  /^(?:localhost|.*\.localhost|.*\.local|.*\.internal|.*\.intranet|.*\.lan|.*\.home\.arpa|.*\.localdomain|.*\.corp|.*\.home|.*\.svc|.*\.consul|(?:.*\.)?metadata(?:\..*)?|instance-data|kubernetes|kubernetes\.default.*|host\.docker\.internal|ip6-localhost|ip6-loopback)$/;
 
 /** Why only an exact entry may allow it: what it is. Null for an ordinary name. */
 export function whyNear(host: string): string | null {

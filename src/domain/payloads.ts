@@ -58,6 +58,8 @@ export const replanning = z.strictObject({
   depth: z.number().int(),
   /** What the task was given to spend, where that was stated. */
   budget: given.exactOptional(),
+  /** What it has spent in all; of older messages nobody says. */
+  spent: given.exactOptional(),
   /** `decompose`: the same approach in smaller items. */
   mode: z.enum(["other_approach", "decompose"]),
   work_item_id: z.string(),

@@ -1,6 +1,7 @@
 /** Words of bash itself that change what later words mean, set variables, or evaluate a text as code. [SH-42] */
 import type { Peeled } from "./shell-peeled.ts";
 import { isPlainName } from "./shell-peeled.ts";
+import { workspaceRoot } from "./workspace-path.ts";
 
 /** They give names another meaning, or run a text that is handed to them in ways not followed here. */
 const changing: readonly string[] = [
@@ -23,7 +24,8 @@ export function changesMeaning(name: string, words: readonly string[]): Peeled |
   if (declaring.includes(name)) return declared(rest);
   switch (name) {
     case "cd":
-      return rest.length === 1 && rest[0] === "." ? {} : { moves: true };
+      if (rest.length !== 1) return { moves: true };
+      return rest[0] === "." ? {} : { moves: true, home: rest[0] === workspaceRoot };
     case "pushd":
     case "popd":
       return { moves: true };

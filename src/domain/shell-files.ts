@@ -4,7 +4,7 @@ import { optionTable } from "./shell-option-table.ts";
 import { readOptions } from "./shell-options.ts";
 import { valuesOf } from "./shell-path-words.ts";
 import { programName } from "./shell-peeled.ts";
-import { formattedBy } from "./shell-runner-files.ts";
+import { runnerWrites } from "./shell-runner-files.ts";
 
 export interface NamedFiles {
   /** Every file the command names as its own business, read or written. */
@@ -86,7 +86,7 @@ export function filesOf(run: readonly string[]): NamedFiles {
   if (name === "git") return withOutputs(run, gitFiles(rest));
   if (name === "find" || name === "gfind") return found(run);
   if (name === "zip") return withOutputs(run, archives(rest));
-  return withOutputs(run, formattedBy(run));
+  return withOutputs(run, runnerWrites(run));
 }
 /** It reads the first and writes the second. */
 function uniqFiles(rest: readonly string[]): NamedFiles {

@@ -16,9 +16,9 @@ const known = wordsIn(`
 const running = wordsIn(`
   am apply bisect clone pull push rebase read-tree update-index fetch ls-remote remote
 `);
-/** Options before the command that change nothing of what runs. */
+/** Options before the command that change neither what runs nor which files its words name. */
 const plainGlobal =
-  /^(?:--no-pager|-P|--no-replace-objects|--no-optional-locks|--no-lazy-fetch|--literal-pathspecs|--glob-pathspecs|--noglob-pathspecs|--icase-pathspecs|--version|--help)$/;
+  /^(?:--no-pager|-P|--no-replace-objects|--no-optional-locks|--no-lazy-fetch|--literal-pathspecs|--version|--help)$/;
 /** Commands that change files or references as another commit has them: their words do not say which. */
 const bringing = wordsIn("cherry-pick revert merge update-ref prune sparse-checkout");
 const here = /^(?:HEAD|@)$/;

@@ -10,7 +10,7 @@ import { harmlessOf } from "./shell-known.ts";
 import { optionTable } from "./shell-option-table.ts";
 import { type Harmless, readOptions } from "./shell-options.ts";
 import type { Peeled } from "./shell-peeled.ts";
-import { installed, notHarmless, withoutVersion, wordsIn } from "./shell-peeled.ts";
+import { installed, notHarmless, readsInputHere, withoutVersion, wordsIn } from "./shell-peeled.ts";
 import { codeWords, readsInput } from "./shell-runner-code.ts";
 import { awkWords, sedWords } from "./shell-text-programs.ts";
 
@@ -63,14 +63,15 @@ export function hiddenCode(name: string, words: readonly string[]): Peeled {
   const unpacking = unpackingWords(name, words);
   if (unpacking !== null) return unpacking;
   if (plain === "bun" || plain === "deno")
-    return rest.every((word) => word.startsWith("-"))
+    return rest.every((word) => word.startsWith("-")) || readsInputHere(rest)
       ? { dynamic: true, opaque: `${plain} runs what its input holds`, code: rest }
       : { opaque: `what ${plain} runs is not in its words`, code: codeWords(plain, rest) };
   if (interpreters.includes(plain)) return interpreted(plain, rest);
   if (isRunner(name) || isRunner(plain)) {
     if (textOnly.includes(plain)) return rest.length === 0 ? { opaque: "it reads a program from its input" } : {};
     const code = codeWords(plain, rest);
-    if (readsInput(plain, rest)) return { dynamic: true, opaque: `${plain} runs what its input holds`, code };
+    if (readsInput(plain, rest) || readsInputHere(rest))
+      return { dynamic: true, opaque: `${plain} runs what its input holds`, code };
     return { opaque: `what ${plain} runs is not in its words`, code };
   }
   const by = optionCode(name, rest);
@@ -156,7 +157,7 @@ function interpreted(name: string, rest: readonly string[]): Peeled {
     }
   }
   const file = rest[at];
-  if ((file === undefined && !brings) || rest.includes("-"))
+  if ((file === undefined && !brings) || readsInputHere(rest))
     return { dynamic: true, opaque: `${name} runs what its input holds`, code };
   return { opaque: `what ${name} runs is not in its words`, code };
 }

@@ -16,6 +16,8 @@ export interface Harmless {
   readonly like?: RegExp;
   /** Long options may stand behind one dash. */
   readonly single?: boolean;
+  /** No letter is joined to another or to its value: each reader of options joins them by rules of its own. */
+  readonly alone?: boolean;
   /** The first word holds letters without a dash: `tar cf x`. */
   readonly bundled?: boolean;
 }
@@ -91,7 +93,9 @@ export function readOptions(harmless: Harmless, words: readonly string[]): Optio
       ? joinedLetters(letters, word, true)
       : word.startsWith("--") || harmless.single === true
         ? longOption(names, word.replace(/^--?/, ""))
-        : joinedLetters(letters, word.slice(1), false);
+        : harmless.alone === true && word.length > 2
+          ? null
+          : joinedLetters(letters, word.slice(1), false);
     if (taken === null) {
       odd.push(at);
       continue;

@@ -18,6 +18,8 @@ export interface Peeled {
   readonly dynamic?: boolean;
   readonly assigned?: readonly string[];
   readonly moves?: boolean;
+  /** Where it moves to is the root of the workspace. */
+  readonly home?: boolean;
 }
 
 /** A list of names, as a text. */
@@ -35,6 +37,11 @@ export function withoutVersion(name: string): string {
 
 /** A program of the workspace is whatever the agent wrote there. */
 export const installed = /^(?:[^/]+|\/(?:usr\/(?:local\/)?)?s?bin\/[^/]+)$/;
+
+/** The input, where a program or a file of code is named: what comes from there no word shows. */
+export function readsInputHere(words: readonly string[]): boolean {
+  return words.some((word) => /^(?:-|\/dev\/(?:stdin|fd\/.*|tty)|\/proc\/.*\/fd\/.*)$/.test(word));
+}
 
 export function notHarmless(options: readonly string[]): string {
   return `"${(options[0] ?? "").slice(0, 40)}" is not known to be harmless`;

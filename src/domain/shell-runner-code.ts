@@ -21,8 +21,7 @@ const packageRunners = wordsIn("npx pnpx bunx uvx pipx corepack");
 const npmKnown = new Set(
   wordsIn(`
     test t tst run start stop restart install i in add ci clean-install ls list la ll outdated audit why explain view
-    info show v prune dedupe ddp fund ping root prefix bin help doctor pack uninstall remove rm un update up upgrade
-    rebuild version
+    info show v prune dedupe ddp ping root prefix bin pack uninstall remove rm un update up upgrade rebuild version
   `),
 );
 const scriptsBeside =
@@ -91,6 +90,7 @@ export function codeWords(name: string, rest: readonly string[]): readonly strin
   const words = rest.slice(first + 1);
   const end = words.indexOf("--");
   const own = end < 0 ? words : words.slice(0, end);
+  const script = scriptAt(inner, own);
   const read = readOptions(harmlessOf(inner), own);
   const pair = Object.hasOwn(pairs, inner) ? pairs[inner] : undefined;
   const odd = read.odd.filter((at) => pair?.test(`${own[at] ?? ""} ${own[at + 1] ?? ""}`) !== true);
@@ -100,23 +100,29 @@ export function codeWords(name: string, rest: readonly string[]): readonly strin
     const next = own[at + 1];
     if (!word.includes("=") && next !== undefined) values.add(next);
   }
-  const passed = end < 0 ? [] : words.slice(end + 1);
+  const behind = end < 0 ? [] : words.slice(end + 1);
+  const passed = [...(script < 0 ? [] : own.slice(script + 1)), ...behind];
   for (const at of readOptions(inner === "make" ? {} : handedOn, passed).odd) values.add(passed[at] ?? "");
   // Many of them take no value that looks like an option: it is one.
   for (const { at, in: index, value } of read.values) if (index !== at && /^-[^\d]/.test(value)) values.add(value);
   const taken = new Set(read.values.flatMap((one) => (one.in === one.at ? [] : [one.in])));
-  const operands = own.filter((word, at) => !word.startsWith("-") && !taken.has(at));
+  const before = own.filter((word, at) => !word.startsWith("-") && !taken.has(at));
+  // Where no command or script stands before `--`, what follows is one.
+  const unsaid = before.length === 0 || (before.length === 1 && before[0] === "run");
+  const operands = unsaid ? [...before, ...behind] : before;
   const known = odd.length === 0 && !everywhere.includes(inner);
   for (const word of subcommands(inner, known ? operands.slice(0, 1) : operands)) values.add(word);
-  const script = operands[0] === "run" ? operands[1] : undefined;
-  if (/^(?:yarn|pnpm|bun)$/.test(inner) && script !== undefined && !scripts.test(script)) values.add(script);
+  // Behind an option that is not known any word may be the script, and a program for want of one.
+  const named = operands[0] === "run" ? operands.slice(1, odd.length === 0 ? 2 : undefined) : [];
+  if (withScripts.test(inner)) for (const word of named) if (!scripts.test(word)) values.add(word);
   for (const word of words) {
     if (word.startsWith("@") && !scoped.includes(inner)) values.add(word);
     if (setters.includes(inner) && /^[^-].*=/s.test(word)) values.add(word);
     if (inner === "cargo" && word.startsWith("+")) values.add(word);
   }
   if (installers.includes(inner) && operands.some((word) => installing.test(word)))
-    for (const word of operands) if (unpublished.test(word.replace(/^@[\w.-]+\//, ""))) values.add(word);
+    for (const word of [...operands, ...behind])
+      if (unpublished.test(word.replace(/^@[\w.-]+\//, ""))) values.add(word);
   // Its second word is a program in its own language, which runs commands and writes files.
   if (sqlite.test(inner)) for (const word of operands.slice(1)) values.add(word);
   return [...values];
@@ -128,6 +134,14 @@ function subcommands(name: string, words: readonly string[]): readonly string[] 
     return words.slice(0, 1).concat(words.slice(1).filter((word) => running[name]?.test(word) === true));
   const pattern = Object.hasOwn(running, name) ? running[name] : undefined;
   return pattern === undefined ? [] : words.filter((word) => pattern.test(word));
+}
+const withScripts = /^(?:yarn|pnpm|bun)$/;
+/** Where the script stands whose program gets whatever follows, options too; below 0 where there is none. */
+function scriptAt(name: string, own: readonly string[]): number {
+  if (!withScripts.test(name)) return -1;
+  const at = own.findIndex((word) => !word.startsWith("-"));
+  if (own[at] !== "run") return own[at] === "test" || isScript(name, own[at] ?? "") ? at : -1;
+  return own.findIndex((word, index) => index > at && !word.startsWith("-"));
 }
 function isScript(name: string, word: string): boolean {
   return /^(?:yarn|pnpm)$/.test(name) && scripts.test(word);

@@ -24,8 +24,24 @@ export function formats(run: readonly string[]): boolean {
   const name = programOf(programName(first));
   return Object.hasOwn(formatters, name) && rest.some((word) => formatters[name]?.test(word) === true);
 }
-/** The files and folders; without any it is the one it runs in. */
-export function formattedBy(run: readonly string[]): readonly string[] {
+/** What a runner writes beside what its options name. */
+export function runnerWrites(run: readonly string[]): readonly string[] {
+  return programName(run[0] ?? "") === "go" ? builtBy(run.slice(1)) : formattedBy(run);
+}
+/** What each program that `go build` makes would be called, in the folder it runs in or in the one that `-o` names. */
+function builtBy(rest: readonly string[]): readonly string[] {
+  const { values } = readOptions(runnerOptions.go ?? {}, rest);
+  const taken = new Set(values.flatMap((one) => (one.in === one.at ? [] : [one.in])));
+  const [command, ...packages] = rest.filter((word, at) => !word.startsWith("-") && !taken.has(at));
+  if (command !== "build") return [];
+  const folder = values.find(({ option }) => option === "--o")?.value ?? ".";
+  return packages.flatMap((path) => {
+    const made = programName(path.replace(/\/+$/, "")).replace(/\.go$/, "");
+    return /^\.*$/.test(made) ? [] : [`${folder}/${made}`];
+  });
+}
+/** The files and folders that a formatter mends; without any it is the one it runs in. */
+function formattedBy(run: readonly string[]): readonly string[] {
   if (!formats(run)) return [];
   const [first = "", ...rest] = behindRunner(run);
   const name = programOf(programName(first));

@@ -1,5 +1,5 @@
 /** Shells and what reads a text as shell source: `sh -c`, `eval`, `trap`, `source`, a script file. [SH-6] [SH-7] [SH-40] */
-import type { Peeled, ShellDialect } from "./shell-peeled.ts";
+import { type Peeled, readsInputHere, type ShellDialect } from "./shell-peeled.ts";
 
 /** What each reads as: for `other` the words are read as bash, but they may mean something else. */
 const shells: Readonly<Record<string, ShellDialect | "other">> = {
@@ -30,7 +30,9 @@ export function inShell(name: string, words: readonly string[]): Peeled | null {
       return trapped(words);
     case ".":
     case "source":
-      return { opaque: "it runs what a file holds", code: words.slice(1, 2) };
+      return readsInputHere(words.slice(1, 3))
+        ? { dynamic: true }
+        : { opaque: "it runs what a file holds", code: words.slice(1, 2) };
     default:
       return null;
   }
@@ -62,7 +64,7 @@ function shellOf(dialect: ShellDialect | "other", words: readonly string[]): Pee
     if (word.startsWith("-") && word.includes("c")) fromWord = true;
   }
   const next = words[at];
-  if (next === undefined || next === "-") return { dynamic: true };
+  if (next === undefined || next === "-" || (!fromWord && readsInputHere([next]))) return { dynamic: true };
   // The file is code as much as a program of the workspace is: a grant names it.
   if (!fromWord) return { opaque: "it runs what a file holds", code: [next] };
   const script = { text: next, dialect: dialect === "other" ? ("bash" as const) : dialect };

@@ -13,7 +13,8 @@ const plainSedOption =
   /^(?:-[nErszu]+|-[nErszu]*i.*|--in-place(?:=.*)?|--quiet|--silent|--regexp-extended|--null-data|--separate|--posix|--sandbox)$/s;
 
 /** Lines by number, or a substitution in which no letter has a meaning: for these alone a wildcard speaks. */
-const coreScript = /^(?:(?:\d+|\$)(?:,(?:\d+|\$))?[pd]|\/[\w -]+\/(?:,\/[\w -]+\/)?[pd]|s\/[\w .-]+\/[\w .-]*\/g?)$/;
+const coreScript =
+  /^(?:(?:\d+|\$)(?:,(?:\d+|\$))?[pd](?:; ?(?:\d+|\$)(?:,(?:\d+|\$))?[pd]){0,20}|\/[\w -]+\/(?:,\/[\w -]+\/)?[pd]|s\/[\w .-]+\/[\w .-]*\/g?)$/;
 const coreOption = /^(?:-[nErs]*i?[nErs]*|--quiet|--silent|--regexp-extended|--separate|--in-place)$/;
 export function isCoreSed(rest: readonly string[]): boolean {
   const { scripts, at } = scriptsIn(rest);

@@ -28,6 +28,8 @@ export interface Unwrapped {
   readonly assigned: readonly string[];
   /** What it runs, or what follows, runs in another directory. */
   readonly moves: boolean;
+  /** And not in the root of the workspace. */
+  readonly strays: boolean;
 }
 interface Found {
   layers: (readonly string[])[];
@@ -38,6 +40,7 @@ interface Found {
   dynamic: boolean;
   assigned: string[];
   moves: boolean;
+  strays: boolean;
 }
 
 const maxLayers = 8;
@@ -45,7 +48,7 @@ const maxLayers = 8;
 export function unwrap(argv: readonly string[]): Unwrapped {
   const found: Found = {
     ...{ layers: [], scripts: [], opaque: null, code: [], open: false },
-    ...{ dynamic: false, assigned: [], moves: false },
+    ...{ dynamic: false, assigned: [], moves: false, strays: false },
   };
   peelInto(argv, found);
   return found;
@@ -65,6 +68,7 @@ function peelInto(words: readonly string[], found: Found): void {
   if (peeled.open === true) found.open = true;
   if (peeled.dynamic === true) found.dynamic = true;
   if (peeled.moves === true) found.moves = true;
+  if (peeled.moves === true && peeled.home !== true) found.strays = true;
   for (const inner of peeled.inner ?? []) {
     if (inner.length > 0) peelInto(inner, found);
     // The program itself would come from the input.

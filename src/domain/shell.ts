@@ -6,6 +6,7 @@
 
 import type { Assignment, Command, Redirection, SyntaxNode, TestBinaryExpression, Word, WordPart } from "unbash";
 import { forEachChild, parse } from "unbash";
+import { isLoose } from "./shell-loose.ts";
 import type { ShellDialect } from "./shell-peeled.ts";
 import { isPlainName } from "./shell-peeled.ts";
 import { unwrap } from "./shell-wrappers.ts";
@@ -32,6 +33,8 @@ export interface ShellCommand {
   readonly code: readonly string[];
   /** The programs inside may get further words when it runs. */
   readonly open: boolean;
+  /** Where words stand of a program that only reads, for which the shell puts names or a number of a known shape. */
+  readonly loose: ReadonlySet<number>;
 }
 export interface ShellReading {
   readonly commands: readonly ShellCommand[];
@@ -40,8 +43,14 @@ export interface ShellReading {
   readonly writes: readonly string[];
   /** Something is only known when it runs, or changes what a later word means. */
   readonly dynamic: boolean;
+  /** And not only the loose words of its commands. */
+  readonly surprises: boolean;
   /** The script changes its directory, so a relative path in it may lead elsewhere. */
   readonly moves: boolean;
+  /** And not only to the root of the workspace. */
+  readonly strays: boolean;
+  /** Something of it runs on while the next begins, and after the script has ended. */
+  readonly background: boolean;
   readonly parse_error: string | null;
 }
 
@@ -51,13 +60,20 @@ interface Gathered {
   writes: string[];
   dynamic: boolean;
   moves: boolean;
+  strays: boolean;
+  background: boolean;
   parse_error: string | null;
+  loose: Set<SyntaxNode>;
 }
 
 export function readShell(script: string): ShellReading {
-  const found: Gathered = { commands: [], reads: [], writes: [], dynamic: false, moves: false, parse_error: null };
+  const found: Gathered = {
+    ...{ commands: [], reads: [], writes: [], dynamic: false, moves: false, strays: false, background: false },
+    ...{ parse_error: null, loose: new Set() },
+  };
   readInto(script, found, { depth: 0, dialect: "bash" });
-  return found;
+  const { loose, dynamic: surprises, ...reading } = found;
+  return { ...reading, surprises, dynamic: surprises || loose.size > 0 };
 }
 
 interface Where {
@@ -91,6 +107,9 @@ function gather(node: SyntaxNode, found: Gathered, where: Where): void {
     case "Script":
       if ("errors" in node && node.errors?.[0] !== undefined) found.parse_error = node.errors[0].message;
       break;
+    case "Statement":
+      if (node.background === true) found.background = true;
+      break;
     case "Command":
       takeCommand(node, found, where);
       break;
@@ -117,7 +136,7 @@ function gather(node: SyntaxNode, found: Gathered, where: Where): void {
       if (!isStaticAssignment(node) || !isPlainName(node.name)) found.dynamic = true;
       break;
     case "Word":
-      if (!isStatic(node)) found.dynamic = true;
+      if (!isStatic(node) && !found.loose.has(node)) found.dynamic = true;
       break;
   }
   forEachChild(node, (child) => gather(child, found, where));
@@ -135,17 +154,21 @@ function takeCommand(node: Command, found: Gathered, where: Where): void {
   }
   const argv = words.map((word) => (word.type === "Word" ? word.value : assignmentText(word)));
   const inner = unwrap(argv);
-  const dynamic =
+  const loose = new Set([...words.keys()].filter((at) => isLoose(argv[0] ?? "", words[at])));
+  for (const at of loose) if (words[at] !== undefined) found.loose.add(words[at]);
+  const surprises =
     inner.dynamic ||
     !inner.assigned.every(isPlainName) ||
-    words.some((word) => !(word.type === "Word" ? isStatic(word) : isStaticAssignment(word)));
+    words.some((word, at) => !loose.has(at) && !(word.type === "Word" ? isStatic(word) : isStaticAssignment(word)));
   const set = node.prefix.flatMap((part) => (part.type === "Assignment" ? [part] : []));
   const settings = set.map(assignmentText);
   const assignments = [...set.map(({ name }) => name), ...inner.assigned];
   const { layers: runs, opaque, code, open } = inner;
-  found.commands.push({ argv, runs, assignments, settings, dynamic, opaque, code, open });
-  if (dynamic) found.dynamic = true;
+  const dynamic = surprises || loose.size > 0;
+  found.commands.push({ argv, runs, assignments, settings, dynamic, opaque, code, open, loose });
+  if (surprises) found.dynamic = true;
   if (inner.moves) found.moves = true;
+  if (inner.strays) found.strays = true;
   for (const { text, dialect } of inner.scripts)
     readInto(text, found, { depth: where.depth + 1, dialect: dialect ?? where.dialect });
 }

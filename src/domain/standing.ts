@@ -4,7 +4,7 @@
  */
 
 import type { Card } from "./approval-view.ts";
-import { besideAsked, type Given } from "./asked-budget.ts";
+import type { Given, Spending } from "./asked-budget.ts";
 import { commandContains, globContains } from "./containment.ts";
 import { personOf } from "./deciding.ts";
 import { inGithubFolder } from "./github/folder.ts";
@@ -13,6 +13,7 @@ import { joinTaint, type Taint, taints } from "./message.ts";
 import type { Grant } from "./plan-shape.ts";
 import type { Policy } from "./policy.ts";
 import { mayNameProtected } from "./protected-files.ts";
+import { overTask } from "./standing-budget.ts";
 import type { Amounts, StandingBounds } from "./standing-shape.ts";
 import type { CallerRole } from "./view.ts";
 
@@ -39,6 +40,10 @@ export interface StandingTask {
   readonly decided_by_person: boolean;
   /** What whoever asked gave it to spend. */
   readonly budget: Given;
+  /** What it has spent in all its life. */
+  readonly spent: Spending;
+  /** What its own account still pays: the planner's calls under a plan that states no tokens. */
+  readonly own_left: Spending;
 }
 /** What the plans it spoke for in the last 24 hours have stated together. */
 export interface StandingUsage {
@@ -89,7 +94,7 @@ const bounds: readonly Bound[] = [
   ({ standing, card }) => firstOf(card.items, (item) => itemOutside(item, standing.bounds)),
   ({ standing, card }) => overBudget(standing.bounds.budget.plan, statedBy(card), "a plan"),
   dayIsFull,
-  overAsked,
+  ({ standing, card, task }) => overTask(task, card.budget, standing.bounds.budget.plan),
 ];
 
 function inForce({ standing, card, now }: Asked): string | null {
@@ -230,14 +235,6 @@ function dayIsFull({ standing, card, usage }: Asked): string | null {
   if (plans !== null && usage.plans >= plans) return `it has spoken for ${usage.plans} plans in 24 hours`;
   return overBudget(most, statedBy(card), "24 hours", usage);
 }
-
-/** Who asked wanted less to be spent: that more is, a person says. */
-function overAsked({ card, task }: Asked): string | null {
-  const { tokens, usd, minutes } = card.budget ?? noBudget;
-  const beside = besideAsked(task.budget, { tokens: tokens ?? 0, usd: usd ?? 0, minutes });
-  return beside?.over === true ? `${task.created_by} ${beside.words}` : null;
-}
-const noBudget = { tokens: null, usd: null, minutes: null };
 
 function firstOf<T>(all: readonly T[], why: (one: T) => string | null): string | null {
   for (const one of all) {

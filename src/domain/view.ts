@@ -72,6 +72,9 @@ export const budgetInput = budget.extend({
   minutes: z.number().positive().max(10_080).optional(),
 });
 
+/** What a person adds on a budget card. Minutes are a plan's: an attempt that has used them up is over. */
+export const addedInput = budgetInput.omit({ minutes: true });
+
 /** Who asked for a task outside of the scope, where that can be read, and what of their words nobody sees there. */
 export const askedElsewhere = z.strictObject({
   by: z.string(),

@@ -6,6 +6,7 @@ import type { z } from "zod";
 import type { ApprovalView, Decision } from "../domain/approval-view.ts";
 import type { InstallationEvent } from "../domain/github/events.ts";
 import type { Ignored } from "../domain/github/ignored.ts";
+import type { RepositoryOf } from "../domain/github/installations.ts";
 import type { GithubEvent, GithubRepository } from "../domain/github/shapes.ts";
 import type { Triggers } from "../domain/github/triggers.ts";
 import type { GithubLinkView, InstallationView } from "../domain/github/views.ts";
@@ -235,9 +236,11 @@ export interface RuntimeDoor {
 }
 
 /** RuntimeObject again, for what GitHub's door brings to it. */
+/** `seen`: claimed before. `not_linked`: the repository is not this scope's now. `no_task`: it changes none that is open. */
+export type GithubDelivered = "claimed" | "seen" | "not_linked" | "no_task";
 export interface GithubRuntimeDoor {
-  /** `seen`: claimed before. `not_linked`: the repository is not this scope's now, and nothing was kept. */
-  githubDelivery(scope_id: string, delivery: GithubEvent): Promise<"claimed" | "seen" | "not_linked">;
+  /** `body_hash`: SHA-256 of the bytes that were signed. Of `not_linked` and `no_task` nothing is kept but a count. */
+  githubDelivery(scope_id: string, delivery: GithubEvent, body_hash: string): Promise<GithubDelivered>;
   githubIgnored(scope_id: string, why: Ignored): Promise<void>;
   /** The link as the scope keeps it, suspended ones too. */
   githubLink(
@@ -261,7 +264,9 @@ export interface GithubAdminDoor {
   counts(): Promise<readonly { readonly why: string; readonly n: number }[]>;
   assign(installation_id: number, scope_id: string | null): Promise<InstallationView | null>;
   /** `scope_id` null: where its installation belongs. */
-  assignRepository(full_name: string, scope_id: string | null): Promise<InstallationView | null>;
+  assignRepository(id: RepositoryOf, scope_id: string | null): Promise<InstallationView | null>;
+  /** What is not known or cannot be brought of GitHub's deliveries, in words. */
+  deliveryProblems(): Promise<readonly string[]>;
 }
 
 /** AgentObject, addressed by `<scope>/<name>`. */

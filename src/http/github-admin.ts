@@ -91,8 +91,11 @@ export const githubAdmin = new OpenAPIHono<DoorEnv>({ defaultHook: whenInvalid }
     const { githubAdmin } = c.var.ports;
     const found = (await githubAdmin.installations()).find((one) => one.id === id);
     if (found === undefined) throw noInstallation(id);
-    const covers = found.repositories.some((one) => sameRepository(one.full_name, owner, name));
-    const done = covers ? await githubAdmin.assignRepository(`${owner}/${name}`, scope_id) : null;
+    const covers = found.repositories.find((one) => sameRepository(one.full_name, owner, name));
+    const done =
+      covers === undefined
+        ? null
+        : await githubAdmin.assignRepository({ installation_id: id, repository_id: covers.id }, scope_id);
     if (done === null)
       throw new Refused(
         "repo_not_found",
@@ -140,6 +143,7 @@ async function demandScope(ports: DoorPorts, scope_id: string | null): Promise<v
 async function overviewOf({ githubAdmin }: DoorPorts): Promise<GithubOverview> {
   const { app, lacks } = githubAdmin;
   const problems = lacks.map(({ name, detail }) => `${name}: ${detail}`);
+  if (app !== null) problems.push(...(await githubAdmin.deliveryProblems()));
   const default_scope_id = app?.default_scope_id ?? null;
   if (default_scope_id !== null && !(await githubAdmin.scopeStands(default_scope_id)))
     problems.push(

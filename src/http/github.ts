@@ -4,6 +4,7 @@
  */
 import { OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { sha256Hex } from "../domain/canonical.ts";
 import { addressOf, type GithubIdentity, readEvent } from "../domain/github/events.ts";
 import { type Ignored, ignoredWhy } from "../domain/github/ignored.ts";
 import { limits } from "../limits.ts";
@@ -66,7 +67,7 @@ async function take(c: Context<DoorEnv>): Promise<Taken> {
   const delivery_id = deliveryOf(c);
   const event = eventOf(c);
   const payload = payloadOf(c, bytes);
-  return passOn(ports, ports.identity, { delivery_id, event, payload });
+  return passOn(ports, ports.identity, { delivery_id, event, payload, bytes });
 }
 
 /** A request without the form of a signature is not read at all. */
@@ -113,6 +114,7 @@ interface Sent {
   readonly delivery_id: string;
   readonly event: string;
   readonly payload: unknown;
+  readonly bytes: Uint8Array;
 }
 
 /** Whatever fails behind this door, GitHub is to send it again: its failed deliveries are asked for anew. */
@@ -127,7 +129,7 @@ async function passOn(ports: GithubPorts, identity: GithubIdentity, sent: Sent):
   }
 }
 async function passedOn(ports: GithubPorts, identity: GithubIdentity, sent: Sent): Promise<Taken> {
-  const { delivery_id, event, payload } = sent;
+  const { delivery_id, event, payload, bytes } = sent;
   const address = addressOf(event, payload);
   if (address.kind === "ignored") return ignore(ports, null, sent, address.why);
   if (address.kind === "installation") {
@@ -141,8 +143,11 @@ async function passedOn(ports: GithubPorts, identity: GithubIdentity, sent: Sent
   const read = readEvent(event, payload, identity, found.triggers);
   if (read.kind === "ignored") return ignore(ports, scope_id, sent, read.why);
   if (read.kind === "installation") return { status: await ports.installation(read.installation, delivery_id) };
-  const done = await ports.deliver(scope_id, { delivery_id, repository: found.repository, happening: read.happening });
+  const delivery = { delivery_id, repository: found.repository, happening: read.happening };
+  // The delivery's id is not under the signature: what came before comes again under any.
+  const done = await ports.deliver(scope_id, delivery, sha256Hex(bytes));
   if (done === "not_linked") return ignore(ports, scope_id, sent, "not_linked");
+  if (done === "no_task") return { status: "ignored", why: done };
   return { status: done === "claimed" ? "accepted" : "seen" };
 }
 

@@ -32,7 +32,7 @@ const forget = createRoute({
   path: "/api/memory/{id}",
   summary: "Have one memory forgotten",
   description:
-    "Its title and text are wiped and no search finds it again. The plan or the decision it tells of stands where it stood. Again, it answers as it stands.",
+    "Its title and text are wiped and no search finds it again; of an insight they go from the attempt that told it, too. The record stays as it was: the plan or the decision it tells of, what agents printed and were told, and the audit. Again, it answers as it stands.",
   ...sends("admin", "memory"),
   request: { params: id, body: body(shapes.memoryForgetting) },
   responses: {

@@ -6,6 +6,7 @@ import type { Artifacts, Source } from "../agents/ports.ts";
 import type { Verify } from "../domain/checkpoint.ts";
 import type { GithubIdentity, InstallationEvent } from "../domain/github/events.ts";
 import type { Ignored } from "../domain/github/ignored.ts";
+import type { RepositoryOf } from "../domain/github/installations.ts";
 import type { GithubEvent, GithubRepository } from "../domain/github/shapes.ts";
 import type { Triggers } from "../domain/github/triggers.ts";
 import type { GithubLinkView, InstallationView } from "../domain/github/views.ts";
@@ -13,7 +14,7 @@ import type { AuditView } from "../domain/record-view.ts";
 import type { CheckpointRow } from "../domain/records.ts";
 import type { TelemetryView } from "../domain/telemetry.ts";
 import type { Caller, Page } from "../domain/view.ts";
-import type { AgentDoor, RuntimeDoor } from "./doors.ts";
+import type { AgentDoor, GithubDelivered, RuntimeDoor } from "./doors.ts";
 
 export interface AuditQuery {
   readonly trace_id: string | null;
@@ -80,7 +81,7 @@ export interface GithubPorts {
     readonly triggers: Triggers;
   } | null>;
   installation(event: InstallationEvent, delivery_id: string): Promise<"accepted" | "seen">;
-  deliver(scope_id: string, delivery: GithubEvent): Promise<"claimed" | "seen" | "not_linked">;
+  deliver(scope_id: string, delivery: GithubEvent, body_hash: string): Promise<GithubDelivered>;
   /** Counts it; without a scope, for the deployment. */
   ignored(scope_id: string | null, why: Ignored): Promise<void>;
 }
@@ -96,7 +97,9 @@ export interface GithubAdminPorts {
   installations(): Promise<readonly InstallationView[]>;
   /** Null when there is no such installation; of a repository, when no installation covers it. */
   assign(installation_id: number, scope_id: string | null): Promise<InstallationView | null>;
-  assignRepository(full_name: string, scope_id: string | null): Promise<InstallationView | null>;
+  assignRepository(id: RepositoryOf, scope_id: string | null): Promise<InstallationView | null>;
+  /** What is not known or cannot be brought of GitHub's deliveries, in words. */
+  deliveryProblems(): Promise<readonly string[]>;
   counts(): Promise<readonly { readonly why: string; readonly n: number }[]>;
   links(scope_id: string): Promise<readonly GithubLinkView[]>;
   /** Null when it is not linked there. */

@@ -24,7 +24,8 @@ export function githubPorts(bindings: Bindings): GithubPorts {
       return link === null ? null : { scope_id, repository: link.repository, triggers: link.triggers };
     },
     installation: (event, delivery_id) => object().installation(event, delivery_id),
-    deliver: (scope_id, delivery) => runtimeOf(bindings, scope_id).githubDelivery(scope_id, delivery),
+    deliver: (scope_id, delivery, body_hash) =>
+      runtimeOf(bindings, scope_id).githubDelivery(scope_id, delivery, body_hash),
     ignored: (scope_id, why) =>
       scope_id === null ? object().ignored(why) : runtimeOf(bindings, scope_id).githubIgnored(scope_id, why),
   };
@@ -40,7 +41,8 @@ export function githubAdminPorts(bindings: Bindings): GithubAdminPorts {
     scopeStands: async (scope_id) => (await world.records.scope(scope_id)) !== null,
     installations: () => object().installations(),
     assign: (installation_id, scope_id) => object().assign(installation_id, scope_id),
-    assignRepository: (full_name, scope_id) => object().assignRepository(full_name, scope_id),
+    assignRepository: (id, scope_id) => object().assignRepository(id, scope_id),
+    deliveryProblems: () => object().deliveryProblems(),
     counts: () => object().counts(),
     links: (scope_id) => runtimeOf(bindings, scope_id).githubLinks(scope_id),
     setTriggers: (scope_id, repository_id, triggers, by) =>

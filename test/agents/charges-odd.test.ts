@@ -1,5 +1,6 @@
 /** Charges that cannot be, rows that hold such from before, and dollars of several calls at once. */
 import { describe, expect, it } from "vitest";
+import { accountRow } from "../../durable-objects/runtime/mind-rows.ts";
 import type { ThoughtRef } from "../../src/agents/mind-bus.ts";
 import { approveInput } from "../../src/domain/approval-view.ts";
 import { taskInput, taskView, thoughtView } from "../../src/domain/view.ts";
@@ -119,12 +120,22 @@ describe("dollars", () => {
 it("[BUD-22] a budget that somebody states is bounded as a plan's; one that was stored before is read", async () => {
   const task = (budget: object) => taskInput.safeParse({ title: "A", repo: { url: repo }, budget }).success;
   const card = (amount: object) => approveInput.safeParse({ content_hash: "h", amount }).success;
-  for (const takes of [task, card]) {
-    const most = { tokens: 1_000_000_000, usd: 1_000_000, minutes: 10_080 };
+  const money = { tokens: 1_000_000_000, usd: 1_000_000 };
+  for (const [takes, most] of [
+    [task, { ...money, minutes: 10_080 }],
+    [card, money],
+  ] as const) {
     expect([takes(most), takes({ tokens: 0, usd: 0 })]).toEqual([true, true]);
-    for (const part of ["tokens", "usd", "minutes"] as const) expect(takes({ [part]: most[part] + 1 })).toBe(false);
+    for (const [part, amount] of Object.entries(most)) expect(takes({ [part]: amount + 1 })).toBe(false);
     expect(takes({ tokens: 9007199254740991 })).toBe(false);
   }
   const { run, id } = await wished({ tokens: 9007199254740991 });
   expect((await shown(run, id)).spent).toMatchObject({ remaining_tokens: 9007199254740991 });
+});
+it("[BUD-23] minutes are nothing that a card adds: an attempt has those of its plan; what an older row says of them is read", () => {
+  expect(approveInput.safeParse({ content_hash: "h", amount: { tokens: 1, minutes: 5 } }).success).toBe(false);
+  const spent = { calls: 0, input_tokens: 0, output_tokens: 0, usd: 0, unknown_price: false, estimated: false };
+  const row = { id: "t:task", task_id: "t", spent, asked: 1, closed: false };
+  const extra = { tokens: 1, usd: 0, minutes: 0 };
+  expect(accountRow.parse({ ...row, extra }).extra).toEqual(extra);
 });

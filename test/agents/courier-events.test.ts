@@ -85,6 +85,20 @@ describe("who may do it", () => {
     expect((await hear(decision)).request).toMatchObject({ happening: decision, people: { alice: "write" } });
     expect(github.calls.length).toBe(2);
   });
+  it("[GHO-1] of words that were changed nobody is asked about, nor of a pull request where something is decided", async () => {
+    const { github, hear } = world();
+    const changed: Happening = {
+      ...{ kind: "changed", what: "edited", by: person("mallory"), thread: pull, comment_id: 5 },
+    };
+    expect((await hear(changed)).request).toMatchObject({ happening: changed, people: {} });
+    expect(github.calls).toEqual([]);
+    const decision: Happening = {
+      ...{ kind: "decision", what: "cancel", by: person("alice"), reason: null, hash: null, via: "comment" },
+      ...{ said_at: "2026-01-01T00:00:00Z", thread: pull, task_id: null },
+    };
+    await hear(decision);
+    expect(github.methods()).toEqual(["permission"]);
+  });
   it("[GHO-1] a name that is a word of the language's own is a name", async () => {
     const { hear } = world();
     const { request } = await hear(wish({ by: person("constructor"), texts: [] }));
@@ -113,11 +127,16 @@ describe("who may do it", () => {
       if (found !== null) github.threads.set(12, found);
       const { request } = await hear(wish({ thread: pull }));
       expect(request.happening.thread?.head).toEqual(expected);
+      expect(request.happening).toMatchObject({ follows: expected?.branch ?? null });
       expect(github.methods()).toEqual(["permission", "permission", "pull"]);
     }
     const { github, hear } = world();
     const known = { branch: "feature", sha: shaOf("d") };
     expect((await hear(wish({ thread: { ...pull, head: known } }))).request.happening.thread?.head).toEqual(known);
+    github.threads.set(12, { ...facts, head_branch: "feature", head_sha: shaOf("e"), same_repository: true });
+    expect((await hear(wish({ thread: pull }))).request.happening).toMatchObject({ follows: null });
+    github.calls.length = 0;
+    await hear(wish({ thread: { ...pull, head: known } }));
     expect(github.methods()).not.toContain("pull");
   });
 });

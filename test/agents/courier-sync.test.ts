@@ -174,28 +174,52 @@ describe("what others do meanwhile", () => {
 
 describe("what a person has seen when they answer", () => {
   const hash = "abcdef0123456789".repeat(4);
-  it("[GHO-20] the card counts as shown since the comment first showed it, however often it is written again", async () => {
+  const at = (ms: number) => new Date(ms).toISOString();
+  it("[GHO-20] the card counts as shown since the comment first showed it, by GitHub's clock, however often it is written again", async () => {
     const w = courierWorld(waitingStanding);
-    w.clock.at = 5_000_000;
+    // Whatever our own clock says.
+    w.clock.at = 1_000;
+    w.github.clock_ms = 5_000_900;
     const first = (await w.sync()).shown.showed;
-    expect(first).toEqual({ content_hash: hash, at: new Date(5_000_000).toISOString() });
-    w.clock.at = 6_000_000;
+    expect(first).toEqual({ content_hash: hash, at: at(5_000_000) });
+    w.github.clock_ms = 6_000_000;
     expect((await w.sync({ spent: { tokens: 2, usd: null } })).shown.showed).toEqual(first);
     const card = { ...(waitingStanding.card ?? null), content_hash: "9".repeat(64) } as GithubStanding["card"]; // all its fields are there
-    w.clock.at = 7_000_000;
-    expect((await w.sync({ card })).shown.showed).toEqual({
-      content_hash: "9".repeat(64),
-      at: new Date(7_000_000).toISOString(),
-    });
+    w.github.clock_ms = 7_000_000;
+    expect((await w.sync({ card })).shown.showed).toEqual({ content_hash: "9".repeat(64), at: at(7_000_000) });
     expect((await w.sync({ status: "active", card: null })).shown.showed).toBeNull();
   });
-  it("[GHO-20] a card that could not be shown in the comment does not count as shown", async () => {
+  it("[GHO-20] a card that could not be shown in the comment, or nobody knows when, does not count as shown", async () => {
     const w = courierWorld();
     await w.sync();
     w.github.fault = ({ method }) => (method === "updateComment" ? { code: "forbidden" } : null);
     expect((await w.sync(waitingStanding)).shown.showed).toBeNull();
     const alone = courierWorld({ ...waitingStanding, thread: null });
     expect((await alone.sync()).shown.showed?.content_hash).toBe(hash);
+    const timeless = courierWorld(waitingStanding);
+    timeless.github.clock_ms = null;
+    expect((await timeless.sync()).shown).toMatchObject({ showed: null, failed: null });
+  });
+  it("[GHO-20] [GHO-43] where the check does not show the plan, the comment leads to the page and nothing counts as shown, until it does", async () => {
+    const w = courierWorld();
+    await w.sync();
+    w.github.clock_ms = 5_000_000;
+    w.github.fault = ({ method }) => (method === "updateCheck" ? { code: "forbidden" } : null);
+    const { shown } = await w.sync(waitingStanding);
+    expect(shown).toMatchObject({ showed: null, failed: expect.stringContaining("check run") });
+    const comment = () => w.github.standing().comments[0] ?? "";
+    expect(comment()).toContain("This is decided on");
+    expect(comment()).not.toContain(hash.slice(0, 12));
+    w.github.fault = () => null;
+    w.github.clock_ms = 8_000_000;
+    expect((await w.sync()).shown).toMatchObject({ failed: null, showed: { content_hash: hash, at: at(8_000_000) } });
+    expect(comment()).toContain(`/countersign approve ${hash.slice(0, 12)}`);
+    expect(w.github.standing().checks[0]?.text).toBe("All of the plan.");
+    // What is never decided there needs no check to be said no to.
+    const call = { ...waitingStanding.card, kind: "tool_call", buttons: false, text: null } as GithubStanding["card"]; // all its fields are there
+    const other = courierWorld({ ...waitingStanding, card: call });
+    other.github.fault = ({ method }) => (method === "createCheck" ? { code: "forbidden" } : null);
+    expect((await other.sync()).shown.showed?.content_hash).toBe(hash);
   });
 });
 

@@ -190,10 +190,10 @@ describe("a budget card", () => {
     const yes = { decision: "approve", content_hash: row.content_hash, comment: null } as const;
     expect(await held.decide(ada, row.id, yes)).toMatchObject({ refusal: { code: "bad_request" } });
     must(await held.decide(ada, row.id, { ...yes, amount: { tokens: 50, usd: 2 } }));
-    expect(held.rows.accounts.ofTask(task_id)).toMatchObject([{ extra: { tokens: 50, usd: 2, minutes: 0 } }]);
+    expect(held.rows.accounts.ofTask(task_id)).toMatchObject([{ extra: { tokens: 50, usd: 2 } }]);
     const again = await held.decide(ada, row.id, { ...yes, amount: { tokens: 50 } });
     expect(again).toMatchObject({ refusal: { code: "already_resolved" } });
-    expect(held.rows.accounts.ofTask(task_id)).toMatchObject([{ extra: { tokens: 50, usd: 2, minutes: 0 } }]);
+    expect(held.rows.accounts.ofTask(task_id)).toMatchObject([{ extra: { tokens: 50, usd: 2 } }]);
     expect(task(task_id).budget).toEqual({ tokens: 100 });
   });
 });

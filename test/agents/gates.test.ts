@@ -85,7 +85,9 @@ describe("a person's words", () => {
     const done = await Promise.all([run.approve(card), run.approve(card, run.as("cyd", "approver"))]);
     expect(done.filter((one) => one.ok)).toHaveLength(1);
     expect(refusalOf(await run.deny(card)).code).toBe("already_resolved");
-    expect(run.sent("user_message")).toMatchObject([{ content: word, taint: "member", plan_markdown: plan }]);
+    expect(run.sent("user_message")).toMatchObject([
+      { content: `A task\n\n${word}`, taint: "member", plan_markdown: plan },
+    ]);
     expect(run.rows.held.all()).toEqual([]);
     expect(run.taskRow(id)).toMatchObject({ status: "active", taint: "member" });
   });

@@ -166,6 +166,26 @@ describe("what GitHub answers", () => {
     expect(sent).toHaveLength(limits.github_comment_pages);
   });
 
+  it("[GHA-24] when a comment or a check run was written is said by GitHub's own clock; where it does not say, nobody does", async () => {
+    const check = { id: 3, head_sha: sha, html_url: null };
+    const look = {
+      ...({ name: "n", external_id: "t1", details_url: null, status: "in_progress", conclusion: null } as const),
+      ...{ title: "t", summary: "s", text: null, actions: [] },
+    };
+    const calls = [
+      [comment(1), (it: ReturnType<typeof fakeGithub>) => it.github.createComment(repo, 1, "x")],
+      [comment(1), (it: ReturnType<typeof fakeGithub>) => it.github.updateComment(repo, 1, "x")],
+      [check, (it: ReturnType<typeof fakeGithub>) => it.github.createCheck(repo, sha, look)],
+      [check, (it: ReturnType<typeof fakeGithub>) => it.github.updateCheck(repo, 3, look)],
+    ] as const;
+    for (const [answer, call] of calls) {
+      const told = fakeGithub([json(200, answer, { date: "Sun, 01 Mar 2026 12:00:01 GMT" })]);
+      expect(await call(told)).toMatchObject({ id: answer.id, at: "2026-03-01T12:00:01.000Z" });
+      for (const headers of [{}, { date: "soon" }])
+        expect(await call(fakeGithub([json(200, answer, headers)]))).toMatchObject({ id: answer.id, at: null });
+    }
+  });
+
   it("[GHA-9] the pull request of a branch is the newest from the same repository, open or closed", async () => {
     const pull = (number: number, head: object = {}, state = "open") => ({
       number,

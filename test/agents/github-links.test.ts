@@ -1,10 +1,11 @@
 /** Deliveries claimed once, the courier made for them, and repositories linked, renamed, suspended and taken away. */
+import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { RemoteAgent } from "../../durable-objects/remote.ts";
 import { Crew } from "../../durable-objects/runtime/crew.ts";
 import { firstAgents, startedAgents } from "../../durable-objects/runtime/directory.ts";
 import { limits } from "../../src/limits.ts";
-import { alice, bob, GithubScope, issue, linked, permissions, url, wish } from "../fakes/github-scope.ts";
+import { alice, bob, GithubScope, issue, linked, permissions, said, url, wish } from "../fakes/github-scope.ts";
 import { askingPlan, callerOf, must, scopeId } from "../fakes/held-scope.ts";
 
 let at: GithubScope;
@@ -44,18 +45,29 @@ describe("deliveries", () => {
     await at.linked();
     expect(await at.deliver(wish(), "d-1")).toBe("claimed");
     await expect(
-      at.door.githubDelivery("anotherscope0000", { delivery_id: "d", repository: linked, happening: wish() }),
+      at.door.githubDelivery(
+        "anotherscope0000",
+        { delivery_id: "d", repository: linked, happening: wish() },
+        "0".repeat(64),
+      ),
     ).rejects.toThrow("belongs to another scope");
   });
 
-  it("[GHR-3] a claim is forgotten after thirty days, a batch at a time", async () => {
-    await at.deliver(wish(), "old");
-    at.held.now += limits.github_delivery_kept_ms;
-    at.door.settle(at.held.now);
-    expect(await at.deliver(wish(), "old")).toBe("seen");
-    at.held.now += 1;
-    at.door.settle(at.held.now);
-    expect(at.held.scope.stores.github.isClaimed("old")).toBe(false);
+  it("[GHR-3] a claim is forgotten after thirty days, a wish's after two years, a batch at a time", async () => {
+    const begun = at.held.now;
+    await at.deliver(said("status"), "old");
+    await at.deliver(wish(), "wish");
+    for (const [kept_ms, id, left] of [
+      [limits.github_delivery_kept_ms, "old", ["wish"]],
+      [limits.github_wish_kept_ms, "wish", []],
+    ] as const) {
+      at.held.now = begun + kept_ms;
+      at.door.settle(at.held.now);
+      expect(at.held.scope.stores.github.isClaimed(id, null)).toBe(true);
+      at.held.now += 1;
+      at.door.settle(at.held.now);
+      expect(["old", "wish"].filter((each) => at.held.scope.stores.github.isClaimed(each, null))).toEqual(left);
+    }
   });
 
   it("[GHR-4] an event too big for a message is cut, and says so", async () => {
@@ -116,6 +128,69 @@ describe("links", () => {
         full_name: "octo/renamed",
       });
     expect(await at.door.githubRepository(scopeId, `${url}x`)).toBeNull();
+  });
+
+  it("[GHR-17] repositories that exchange names are all registered under their own in the end, in whatever order that is told", async () => {
+    const named = (id: number, name: string) => ({ ...linked, id, full_name: `octo/${name}` });
+    const address = (name: string) => url.replace("app", name);
+    const names = ["app", "shop", "shop-v2", "shop-old"] as const;
+    const told = fc.record({
+      news: fc.array(fc.tuple(fc.nat(2), fc.nat(3)), { maxLength: 6 }),
+      stop: fc.option(fc.tuple(fc.nat(2), fc.constantFrom("removed", "suspended")), { nil: null }),
+      ends: fc.shuffledSubarray([0, 1, 2, 3], { minLength: 3, maxLength: 3 }),
+      order: fc.shuffledSubarray([0, 1, 2], { minLength: 3, maxLength: 3 }),
+    });
+    at.held.scope.directory.addRepo({
+      url: address("own"),
+      default_ref: "HEAD",
+      added_by: "ada",
+      added_at: "2026-01-01T00:00:00.000Z",
+    });
+    await fc.assert(
+      fc.asyncProperty(told, async ({ news, stop, ends, order }) => {
+        for (const [id, name] of news) await at.linked(named(linked.id + id, names[name] ?? ""));
+        if (stop !== null) await at.door.githubUnlinked(scopeId, [linked.id + stop[0]], stop[1]);
+        // GitHub has a name once: so it ends. Where nothing has changed since it was told, nothing is.
+        const has = ends.map((name) => address(names[name] ?? ""));
+        for (const id of order) {
+          const known = at.held.scope.stores.github.link(linked.id + id);
+          if (known?.url === has[id] && known?.state === "linked") continue;
+          await at.linked(named(linked.id + id, names[ends[id] ?? 0] ?? ""));
+        }
+        expect(repos().toSorted()).toEqual([...has, address("own")].toSorted());
+        const links = at.held.scope.stores.github.links();
+        expect(links.map((link) => [link.url, link.registered])).toEqual(has.map((one) => [one, true]));
+        for (const [id, one] of has.entries())
+          expect((await at.door.githubRepository(scopeId, one))?.id).toBe(linked.id + id);
+      }),
+      { numRuns: 60 },
+    );
+    for (const id of [0, 1, 2]) await at.door.githubUnlinked(scopeId, [linked.id + id], "removed");
+    expect(repos()).toEqual([address("own")]);
+  });
+
+  it("[GHR-17] what somebody registered while a link was suspended stays theirs", async () => {
+    const byHand = { url, default_ref: "HEAD", added_by: "ada", added_at: "2026-01-01T00:00:00.000Z" };
+    await at.door.githubUnlinked(scopeId, [linked.id], "suspended");
+    at.held.scope.directory.addRepo(byHand);
+    await at.linked();
+    await at.door.githubUnlinked(scopeId, [linked.id], "suspended");
+    await at.door.githubUnlinked(scopeId, [linked.id], "removed");
+    expect(repos()).toEqual([url]);
+    at.held.scope.directory.removeRepo(url);
+    await at.linked();
+    await at.door.githubUnlinked(scopeId, [linked.id], "suspended");
+    at.held.scope.directory.addRepo(byHand);
+    await at.door.githubUnlinked(scopeId, [linked.id], "removed");
+    expect(repos()).toEqual([url]);
+    // Nor does it become the link's of another repository that has its name by now.
+    at.held.scope.directory.removeRepo(url);
+    await at.linked();
+    await at.door.githubUnlinked(scopeId, [linked.id], "suspended");
+    at.held.scope.directory.addRepo(byHand);
+    await at.linked({ ...linked, id: 501 });
+    await at.door.githubUnlinked(scopeId, [501], "removed");
+    expect(repos()).toEqual([url]);
   });
 
   it("[GHR-12] unlinking ends its open tasks in words people understand, and takes back the address", async () => {

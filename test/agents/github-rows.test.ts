@@ -58,14 +58,38 @@ describe("the deployment's installations", () => {
     rows.assign(7, a, now);
     expect(tellAll()).toEqual(["linked acme/r1 a", "linked acme/r2 a"]);
     expect(rows.scopeOf(7, repo(1), now).scope_id).toBe(a);
-    rows.assignRepository("ACME/r2", b, now);
+    rows.assignRepository({ installation_id: 7, repository_id: 2 }, b, now);
     expect(tellAll()).toEqual(["removed acme/r2 a", "linked acme/r2 b"]);
     expect(rows.views()[0]?.repositories.map(({ scope_id, own_scope_id }) => [scope_id, own_scope_id])).toEqual([
       [a, null],
       [b, b],
     ]);
     expect(rows.nextDueAt()).toBeNull();
-    expect([rows.assign(99, a, now), rows.assignRepository("acme/none", a, now)]).toEqual([null, null]);
+    expect([rows.assign(99, a, now), rows.assignRepository({ installation_id: 7, repository_id: 3 }, a, now)]).toEqual([
+      null,
+      null,
+    ]);
+  });
+  it("[GHL-27] one repository is assigned by its number within its installation: another of its name, or gone elsewhere, never is", () => {
+    installed();
+    answers([repo(1), repo(2)], "active", a);
+    rows.lookAgain({ id: 8, account: "other" }, now);
+    // Renamed at GitHub: of the name it had there is another one now, in another installation.
+    answers([repo(5, { installation_id: 8, full_name: "acme/r2" })]);
+    tellAll();
+    for (const [installation_id, repository_id] of [
+      [7, 5],
+      [8, 2],
+      [9, 2],
+    ] as const)
+      expect(rows.assignRepository({ installation_id, repository_id }, b, now)).toBeNull();
+    expect(tellAll()).toEqual([]);
+    expect(rows.assignRepository({ installation_id: 7, repository_id: 2 }, b, now)?.id).toBe(7);
+    expect(tellAll()).toEqual(["removed acme/r2 a", "linked acme/r2 b"]);
+    expect(rows.views(8)[0]?.repositories).toMatchObject([{ id: 5, own_scope_id: null, scope_id: null }]);
+    installed();
+    answers([repo(1)]);
+    expect(rows.assignRepository({ installation_id: 7, repository_id: 2 }, a, now)).toBeNull();
   });
   it("[GHL-21] a new installation goes to the scope that the deployment names, one assigned before stays", () => {
     installed();
@@ -146,5 +170,14 @@ describe("the deployment's installations", () => {
     expect(rows.counts().length).toBeLessThanOrEqual(limits.github_ignored_words + 1);
     expect([rows.redeliveryDue(now), rows.redeliveryDue(now + 1)]).toEqual([true, false]);
     expect(rows.redeliveryDue(now + limits.github_redelivery_every_ms)).toBe(true);
+    // Sent away for longer, it waits for longer; for less, as long as ever.
+    const then = now + limits.github_redelivery_every_ms;
+    rows.redeliveryPutOff(then + 3_600_000);
+    expect(rows.redeliveryDue(then + 3_599_999)).toBe(false);
+    expect(rows.redeliveryDue(then + 3_600_000)).toBe(true);
+    rows.redeliveryPutOff(then + 3_600_001);
+    expect(rows.redeliveryDue(then + 3_600_002)).toBe(false);
+    rows.count("ping", 3);
+    expect(rows.counts().find(({ why }) => why === "ping")?.n).toBe(5);
   });
 });

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { executionOrder } from "../../src/domain/result.ts";
 import { limits } from "../../src/limits.ts";
-import { must } from "../fakes/held-scope.ts";
+import { missing, must } from "../fakes/held-scope.ts";
 import {
   answers,
   consulting,
@@ -67,6 +67,19 @@ describe("the planner's guidance", () => {
     expect(run.attempts(id)).toHaveLength(2);
     expect(rungs(run, id)).toEqual(["attempt > consult: answered", "attempt > replan: open"]);
     expect(run.sent("consult_planner")).toHaveLength(1);
+  });
+  it("[LAD-39] the attempt that guidance gives, and one that was lost, are shown as given beyond the plan's", async () => {
+    const { run, id, consult_id } = await consulting();
+    const shown = async () => {
+      const [{ attempts_used, max_attempts } = missing("item")] = must(await run.tasks.task(run.ada, id)).items;
+      return [attempts_used, max_attempts];
+    };
+    expect(await shown()).toEqual([1, 1]);
+    await guidance(run, id, consult_id, "Use a hammer.");
+    expect(await shown()).toEqual([2, 2]);
+    const [item = missing("item")] = run.rows.items.ofTask(id);
+    run.rows.items.put({ ...item, spec: { ...item.spec, max_attempts: 3 }, uncounted: 1 });
+    expect(await shown()).toEqual([2, 4]);
   });
   it("[LAD-22] late, told twice, of another item, of nobody's, or of a task that is over changes nothing and is on record", async () => {
     const { run, id, consult_id } = await consulting();

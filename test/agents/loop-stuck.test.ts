@@ -1,5 +1,7 @@
 /** A loop that does not get on, and one whose life ends before any of its commits. */
 import { describe, expect, it } from "vitest";
+import { stepLoop } from "../../src/agents/loop.ts";
+import { ModelFailure } from "../../src/agents/models.ts";
 import { stuckReasons } from "../../src/domain/stuck.ts";
 import { limits } from "../../src/limits.ts";
 import { ends, loopWorld, says } from "../fakes/loops.ts";
@@ -88,12 +90,54 @@ describe("a loop that does not get on", () => {
     expect(seen).toEqual(["reduce_context", "simplify_prompt", "decompose"]);
   });
   it("[STUCK-3] the provider's own long pause is none of it", async () => {
-    const { ModelFailure } = await import("../../src/agents/models.ts");
     const wait_ms = limits.model_wait_asked_ms;
     const busy = new ModelFailure("rate_limited", "later", { model: "a", retryable: true, wait_ms });
     const w = loopWorld({ script: (_, at) => (at < 3 ? busy : ends) });
     expect(await w.toTheEnd()).toMatchObject({ kind: "answered", state: { recovered: [] } });
   });
+  it("[STUCK-3] [LOOP-5] calls of a model that time out are no standing still: all eight are made, and the end names the model", async () => {
+    for (const role of ["executor", "planner", "proxy"] as const)
+      for (const names of [["a/x"], ["a/x", "b/y"], ["a/x", "b/y", "c/z"]]) {
+        const w = loopWorld();
+        const world = { ...w, mind: { ...w.mind, role } };
+        w.models.names = names;
+        w.models.script = ({ attempt }) => {
+          w.clock.at += limits.model_timeout_ms;
+          const model = names[attempt % names.length] ?? "";
+          return new ModelFailure("timeout", "The model did not answer in time.", { model, retryable: true });
+        };
+        const end = await endOf(world);
+        expect(end).toMatchObject({ kind: "failed", retryable: true, state: { recovered: [] } });
+        const last = names[(limits.model_failures - 1) % names.length];
+        expect(end).toMatchObject({ detail: expect.stringContaining(`failed 8 times in a row, at last ${last}: `) });
+        expect(w.models.requests).toHaveLength(limits.model_failures);
+      }
+  });
+  it("[STUCK-3] what stood still before a model timed out is judged by its own time alone", async () => {
+    const late = new ModelFailure("timeout", "The model did not answer in time.", { model: "a", retryable: true });
+    const w = loopWorld({
+      script: (_, at) => {
+        if (at === 0 || at === 3) return again;
+        w.clock.at += limits.model_timeout_ms;
+        return at < 3 ? late : ends;
+      },
+      run: (_, progress) =>
+        progress === null
+          ? { kind: "working", progress: 1, wait_ms: limits.stalled_ms - 1_000 }
+          : { kind: "result", text: "ok", is_error: false },
+    });
+    expect(await w.toTheEnd()).toMatchObject({ kind: "answered", state: { recovered: [] } });
+  });
+  async function endOf({ mind, models, minds, clock, run_id, row }: ReturnType<typeof loopWorld>) {
+    for (let steps = 0; steps < 100; steps++) {
+      const context = { run_id, agent: "a", turns: row.turns };
+      const move = await stepLoop(row.state, mind, { context, ports: { models, minds, clock } });
+      row.state = move.state;
+      if (move.kind !== "on") return move;
+      clock.at += move.wait_ms;
+    }
+    throw new Error("it does not end");
+  }
 });
 
 describe("a loop whose life ends before any of its commits", () => {

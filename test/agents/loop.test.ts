@@ -110,9 +110,9 @@ describe("a loop", () => {
     expect(waits).toMatchObject({ kind: "on", wait_ms: limits.budget_look_ms, waits_for: "budget", turns: [] });
     expect(waits.state.asked).toBe(before);
     w.commit(waits);
+    // A person takes their time, which is no standing still.
     w.clock.at += 2 * limits.stalled_ms;
-    expect(await w.take()).toMatchObject({ kind: "on", recovery: { reason: "stalled" } });
-    w.clock.at -= 2 * limits.stalled_ms;
+    expect(await w.take()).toMatchObject({ kind: "on", waits_for: "budget", state: { recovered: [] } });
     w.minds.thinking = () => ({ answer: "refused", error_code: "budget_exceeded", reason: "no more" });
     expect(await w.take()).toMatchObject({
       kind: "failed",

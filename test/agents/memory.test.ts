@@ -236,7 +236,47 @@ describe("asked for another task's memories only", () => {
   });
 });
 
+describe("recalled when nobody asked for it", () => {
+  const unasked = (run: Runtime, id: string, limit = 2) =>
+    run.scope.commit((tx) => recall(tx, { task_id: id, unasked: true }, "same words", limit));
+  it("[MEM-26] what strangers wrote is left out for whom it would taint, and takes no other's place", async () => {
+    const [run, id] = await aTask();
+    for (let at = 0; at < limits.memory_found + 5; at++) learned(run, id, `same words ${at}`, { taint: "outsider" });
+    learned(run, id, "a member's, about something else; same", { taint: "member" });
+    const other = must(await run.ask(run.ada, { plan, title: "Another" }));
+    expect(unasked(run, other)).toMatchObject([{ taint: "member" }]);
+    expect(run.taskRow(other).taint).toBe("member");
+    expect(unasked(run, id)).toHaveLength(1);
+    // Asked for by a tool it is given, and taints.
+    expect(asks(run, other, "same words", 1)).toMatchObject([{ taint: "outsider" }]);
+    expect(run.taskRow(other).taint).toBe("outsider");
+    // To whom it taints no more than they are, it is told.
+    expect(unasked(run, other)).toMatchObject([{ taint: "outsider" }, { taint: "outsider" }]);
+  });
+});
+
 describe("having it forgotten", () => {
+  it("[MEM-27] an insight goes from the attempt that told it, too, and the others stay in their places", async () => {
+    const run = openRuntime(nodeSql(), () => true);
+    const id = await run.going(plan);
+    await run.begun();
+    const [attempt] = run.attempts(id);
+    if (attempt === undefined) throw new Error("there is no attempt");
+    const insights = [
+      { kind: "gotcha", text: ` the password is hunter2${" again".repeat(2_000)}` },
+      { kind: "discovery", text: "there is a cache" },
+    ] as const;
+    run.rows.attempts.put({ ...attempt, insights: [...insights] });
+    run.scope.commit((tx) => rememberInsights(tx, run.taskRow(id), `${attempt.id}.0`, [...insights]));
+    const door = new MemoryDoor(run.scope, async () => {});
+    const [memory] = search(run, "hunter2");
+    must(await door.forgetMemory(run.as("root", "admin"), memory?.id ?? "", "a password"));
+    expect(run.attempts(id)[0]?.insights).toEqual([{ kind: "gotcha", text: "" }, insights[1]]);
+    expect(JSON.stringify(run.sql.all("SELECT * FROM attempts"))).not.toContain("hunter2");
+    run.scope.commit((tx) => rememberInsights(tx, run.taskRow(id), `${attempt.id}.0`, run.attempts(id)[0]?.insights));
+    expect(search(run, "", "gotcha")).toEqual([]);
+    expect(search(run, "", "discovery")).toHaveLength(1);
+  });
   it("[MEM-12] wipes title and text, in the index too; it is on record, is never recalled, and stays forgotten", async () => {
     const [run, id] = await aTask();
     const text = "the xylophone password is hunter2";

@@ -179,6 +179,11 @@ describe("a server's address", () => {
       "https://[febf::1]/",
       "https://[::ffff:169.254.169.254]/",
       "https://[fd00:ec2::254]/",
+      "https://[::169.254.169.254]/",
+      "https://[64:ff9b::169.254.169.254]/",
+      "https://[::ffff:100.100.100.200]/",
+      "https://[::ffff:168.63.129.16]/",
+      "https://[::ffff:0.0.0.0]/",
       "https://0.0.0.0/",
       "https://[::]/",
       "https://metadata/",
@@ -186,7 +191,13 @@ describe("a server's address", () => {
       "https://100.100.100.200/",
     ];
     expect(bad.filter((url) => urlProblem(url) === null)).toEqual([]);
-    const good = ["https://10.0.0.1/v1", "https://[fd12::1]/", "https://models.internal/", "https://169.254.example/"];
+    const good = [
+      "https://10.0.0.1/v1",
+      "https://[fd12::1]/",
+      "https://[::1]/",
+      "https://models.internal/",
+      "https://169.254.example/",
+    ];
     expect(good.filter((url) => urlProblem(url) !== null)).toEqual([]);
   });
 });

@@ -54,6 +54,24 @@ describe("a role", () => {
     expect(lacking({ MODEL_PLANNER: "compatible/a" })[0]?.detail).toContain("MODEL_BASE_URL");
   });
 
+  it("[MODEL-39] has no model whose key cannot be sent as it was set; which one is told, and none of its text", () => {
+    const bad = "sk-FIRSTHALF\nSECONDHALF99";
+    const bindings = {
+      MODEL_PROXY: "anthropic/a, openai/b",
+      MODEL_PLANNER: "google/e",
+      MODEL_EXECUTOR: "compatible/f",
+      MODEL_BASE_URL: "https://a.example/v1",
+      ...{ ANTHROPIC_API_KEY: bad, GOOGLE_API_KEY: bad, MODEL_API_KEY: bad, OPENAI_API_KEY: " good-key\n" },
+    };
+    const { models, missing } = modelsFrom(bindings);
+    expect(modelRoles.map((role) => models.configured(role))).toEqual([["openai/b"], [], []]);
+    const told = missing.map(({ detail }) => detail).join();
+    for (const name of ["ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "MODEL_API_KEY"])
+      expect(told).toContain(`needs another ${name}: a key is of visible ASCII characters`);
+    expect(told).not.toMatch(/HALF|good-key/);
+    expect(lacking({ MODEL_PROXY: "openai/a", OPENAI_API_KEY: " \n" })[0]?.detail).toContain("needs the secret");
+  });
+
   it("[MODEL-14] sends keys and prompts over https, or to this machine", () => {
     const good = ["https://a.example/v1", "http://127.0.0.1:1/v1", "http://localhost:8000", "http://[::1]:1/v1"];
     expect(good.map(urlProblem)).toEqual(good.map(() => null));

@@ -1,6 +1,7 @@
+import { array, assert, constantFrom, property } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type FailedCall, failed, failureOf } from "../../src/adapters/model-failures.ts";
-import { isSecret, withoutKeys } from "../../src/adapters/model-keys.ts";
+import { isSecret, keyless, readKey, withoutKeys } from "../../src/adapters/model-keys.ts";
 import { messagesOf } from "../../src/adapters/model-messages.ts";
 import { pricesTakenOn, usdOf } from "../../src/adapters/prices.ts";
 import type { Turn } from "../../src/agents/models.ts";
@@ -114,14 +115,44 @@ describe("keys in an answer", () => {
   const secret = "sk-a/TOPSECRETKEY0123456789";
   const taken = (args: string, keys = [secret], tool = "file_write") =>
     withoutKeys({ text: "", finish: "calls", calls: [{ call_id: "1", tool, arguments: args }] }, keys).calls[0];
-  it("[MODEL-37] a secret is long and made by a machine; a dummy key or a word is none", () => {
-    for (const key of [secret, "AIzaSyA1234567890abcdef", "d41d8cd98f00b204e9800998ecf8427e"])
-      expect([key, isSecret(key)]).toEqual([key, true]);
+  it("[MODEL-37] whatever has 16 characters is a secret; a shorter one only when it is no word, and none below 8", () => {
     for (const key of [
-      ...["ollama", "lm-studio", "no-key", "not-needed", "dummy-key", "token-abc123", "sk-no-key-required"],
-      ...["", "Sk-1234567890ab", "internationalization", "a-very-long-dummy-word"],
+      ...[secret, "AIzaSyA1234567890abcdef", "d41d8cd98f00b204e9800998ecf8427e", "internationalization"],
+      ...["sk-no-key-required", "deadbeefcafef00d", "Sk-1234567890ab", "sk-12345", "0a1b2c3d4e", "AbCdEfGhIjKl"],
     ])
+      expect([key, isSecret(key)]).toEqual([key, true]);
+    for (const key of ["ollama", "lm-studio", "no-key", "not-needed", "dummy-key", "Dummy-Key", "local", "", "Sk-1234"])
       expect([key, isSecret(key)]).toEqual([key, false]);
+  });
+  it("[MODEL-37] no random key of 16 characters or more is missed, whatever it is made of", () => {
+    const alphabets = [
+      "0123456789abcdef",
+      "abcdefghijklmnopqrstuvwxyz",
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",
+      "0123456789",
+    ];
+    const mixed = `${alphabets.join("")}-_+/=.~!$()*,'<>&\\"`;
+    const key = constantFrom(...alphabets, mixed).chain((alphabet) =>
+      array(constantFrom(...alphabet), { minLength: 16, maxLength: 64 }).map((chars) => chars.join("")),
+    );
+    const blanks = constantFrom("", " ", "\n", "\r\n", "\t", " \n ");
+    assert(
+      property(key, blanks, blanks, (made, before, after) => {
+        const read = readKey(`${before}${made}${after}`);
+        expect(read).toEqual({ key: made, problem: null });
+        // What a header carries of the text as it was set is what is looked for.
+        expect(new Headers({ key: `${before}${made}${after}` }).get("key")).toBe(read.key);
+        expect(keyless(`It is ${made}.`, [`${before}${made}${after}`])).toBe("It is [key].");
+      }),
+    );
+  });
+  it("[MODEL-39] a key with white space or anything unseen inside is none, and what is said of it holds no part of it", () => {
+    for (const middle of [" ", "\n", "\r\n", "\t", "\0", "\u00a0", "\u200b", "\u2028", "\u007f", "é"]) {
+      const { key, problem } = readKey(`sk-FIRSTHALF${middle}SECONDHALF99`);
+      expect([middle, key]).toEqual([middle, null]);
+      expect(problem).toMatch(/^a key is of visible ASCII/);
+    }
+    for (const nothing of [undefined, "", " \n"]) expect(readKey(nothing)).toEqual({ key: null, problem: null });
   });
   it("[MODEL-38] a call that holds one is marked, however it is escaped, and holds it no more", () => {
     const escaped = [...secret].map((char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");

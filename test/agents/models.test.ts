@@ -171,6 +171,18 @@ describe.each(wires)("%s", (model) => {
     expect(repeats.text).toBe("You sent [key] [key] [key] [key].");
     expect(repeats.calls).toMatchObject([{ arguments: '{"path":"notes/[key] [key] [key] [key]"}', holds_key: true }]);
   });
+  it("[MODEL-39] takes out its key as the header carries it, whatever blanks stand at the ends of what was set", async () => {
+    const set = Object.fromEntries(Object.entries(keys).map(([name, key]) => [name, ` ${key}\r\n`]));
+    const echoed = Object.values(keys).join(" ");
+    scripted({ words: echoed, calls: [{ tool: "file_read", arguments: { path: echoed } }] });
+    const { text, calls } = await modelsOf(model, set).call(asking());
+    expect([text, calls[0]?.arguments]).toEqual(["[key] [key] [key] [key]", '{"path":"[key] [key] [key] [key]"}']);
+    scripted({ fails: "status", status: 401, message: `bad: ${echoed}` });
+    const { message } = await failureOf(modelsOf(model, set));
+    for (const key of Object.values(keys)) expect(message).not.toContain(key);
+    const sent = JSON.stringify(server.journal().map(({ headers }) => headers));
+    expect(Object.values(keys).filter((key) => sent.includes(key))).toHaveLength(1);
+  });
   it("[MODEL-38] alters no call for the word that stands in a local server's key", async () => {
     scripted({ words: "ollama", calls: [{ tool: "file_read", arguments: { path: "ollama/serve" } }] });
     const { text, calls } = await modelsOf(model, { MODEL_API_KEY: "ollama" }).call(asking());

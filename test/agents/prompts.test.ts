@@ -123,8 +123,8 @@ describe("the prompts", () => {
       "planner/revise@1 addd3bf7c048c8fa",
       "planner/consult@1 8f0b79c2bd529fb3",
       "planner/replan@1 d0956c238fcda4ff",
-      "executor/work@1 0cb7aa4e20d0aea3",
-      "executor/research@1 0a67cfc909652745",
+      "executor/work@2 a9c5d13a72cd6286",
+      "executor/research@2 4ac51531bc36b3ce",
       "planner/replan@1 ffac32711737026a",
       "proxy/route@1 32dc86224da4b014",
     ]);

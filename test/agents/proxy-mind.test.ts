@@ -78,6 +78,21 @@ describe("a person's words, with a model", () => {
       expect(enumOf).not.toContain("planner");
     }
   });
+  it("[PRX-15] recent tasks stand in one fence, at the start and when they are looked up", async () => {
+    const w = sample();
+    const at = "2026-01-01T00:00:00.000Z";
+    w.minds.past = [{ task_id: "t0", title: "Fix the pager", status: "done", phase: "complete", at, taint: "member" }];
+    script(w, calling(["context_inspect", {}]), route({ route: "direct", message: "It pages." }));
+    await said(w, wish());
+    const texts = last(w).turns.flatMap((turn) => ("text" in turn ? [turn.text] : []));
+    const line = `${at} done (complete): Fix the pager`;
+    const fenced = texts.filter((text) => text.includes(line));
+    expect(fenced).toHaveLength(2);
+    for (const text of fenced) {
+      expect(text.match(/<data-/g)).toHaveLength(1);
+      expect(text).toMatch(/<(data-\w+) taint="member" source="recent tasks">\n.*Fix the pager\n<\/\1>/);
+    }
+  });
   it("[PRX-9] before it decides it may look back and speak; each look is asked of the runtime, each word is said once", async () => {
     const w = sample();
     const at = "2026-01-01T00:00:00.000Z";

@@ -26,6 +26,25 @@ import {
 
 const costly = goodPlan.replace("goal:", "budget: { tokens: 900000000 }\ngoal:");
 
+describe("what a task is told as", () => {
+  it("[TASK-6] its title stands above its words, alone where there are none, on the task and in the list", async () => {
+    const run = open();
+    const title = "Mend the pager";
+    for (const [description, content] of [
+      ["It shows page 0 last.", `${title}\n\nIt shows page 0 last.`],
+      ["", title],
+      [" \n", title],
+    ] as const) {
+      const id = must(await run.ask(run.ada, { title, description }));
+      expect(run.sent("user_message").find(({ task_id }) => task_id === id)?.content).toBe(content);
+      expect(must(await run.tasks.task(run.ada, id))).toMatchObject({ title, description });
+      expect(must(await run.tasks.tasks(run.ada, { status: null, cursor: null, limit: 1 })).items[0]?.title).toBe(
+        title,
+      );
+    }
+  });
+});
+
 describe("what a card shows of what is told", () => {
   it("[MNB-11] the goal and the files stand on it under its hash, and how long each check may take", async () => {
     const run = open();
@@ -127,6 +146,11 @@ describe("what a planner is told of a budget", () => {
     expect(await told(planMessage({ payload: { ...wish, budget, revise: true } }))).toContain(given);
     expect(await told(replanMessage(goodPlan, "c0ffee", { payload: { ...again, budget } }))).toContain(given);
     expect(await told(planMessage())).not.toContain("gave this task");
+    expect(await told(planMessage({ payload: { ...wish, budget } }))).toContain("What planning takes is paid from it");
+    const spent = { tokens: 18_000, usd: 0.009 };
+    expect(await told(replanMessage(goodPlan, "c0ffee", { payload: { ...again, budget, spent } }))).toContain(
+      "18,000 of 20,000 tokens and $0.009 of $0.01; left: 2,000 tokens and $0.001.",
+    );
   });
   it("[PLR-20] a plan over it comes back once, by its check or when it is handed in; the next one goes to a person", async () => {
     for (const first of ["validate_plan", "submit_plan"]) {

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
-import { HttpWebSearch, whyNoSearchUrl } from "../../src/adapters/web-search.ts";
+import { HttpWebSearch, type SearchBindings, searchFrom, whyNoSearchUrl } from "../../src/adapters/web-search.ts";
 import { SearchFailure } from "../../src/agents/ports.ts";
 import { limits } from "../../src/limits.ts";
 
@@ -57,6 +57,53 @@ describe("searching the web", () => {
     expect(request?.headers["x-subscription-token"]).toBe(key);
     expect(request?.url).not.toContain(key);
   });
+  it("[TOOL-23] what comes back holds no key, however the provider repeats what it was sent", async () => {
+    const other = "qkxj/vmzApwt9hbn";
+    const { url } = await provider((request, response) => {
+      const sent = String(request.headers["x-subscription-token"]);
+      const middle = `${sent.slice(0, 9)}<strong>${sent.slice(9)}</strong>`;
+      const link = `https://p.example/${encodeURIComponent(other)}?key=${sent}`;
+      const echoed = {
+        title: `You sent ${sent}`,
+        url: link,
+        description: `${middle} and ${JSON.stringify(request.headers)}`,
+      };
+      response.end(JSON.stringify({ web: { results: [echoed, page(1)] } }));
+    });
+    // As it stands in a secret that was piped from a file.
+    const bindings = { WEB_SEARCH_URL: url, WEB_SEARCH_KEY: ` ${key}\r\n`, MODEL_API_KEY: `${other}\n` };
+    for (const search of [
+      new HttpWebSearch({ url, key: ` ${key}\n`, keys: [other] }),
+      searchFrom(bindings, () => null),
+    ]) {
+      const found = (await search?.search("x", 3)) ?? [];
+      expect(JSON.stringify(found)).not.toContain(key);
+      expect(found[0]).toMatchObject({ title: "You sent [key]", url: "https://p.example/[key]?key=[key]" });
+      expect(found[0]?.excerpt).toContain('[key] and {"host"');
+      expect(found[1]).toEqual({ title: "Page 1", url: "https://p.example/1", excerpt: "a b" });
+    }
+  });
+  it("[TOOL-24] a key that no header takes, half a configuration and an address that may get none are named; nothing is no fault", () => {
+    const lacking = (bindings: SearchBindings) => {
+      const told: string[] = [];
+      const search = searchFrom(bindings, (name, detail) => {
+        told.push(`${name}: ${detail}`);
+        return null;
+      });
+      expect(search === null).toBe(told.length > 0 || Object.keys(bindings).length === 0);
+      return told.join();
+    };
+    const url = "https://api.search.example/x";
+    expect(lacking({})).toBe("");
+    expect(lacking({ WEB_SEARCH_URL: url, WEB_SEARCH_KEY: key })).toBe("");
+    expect(lacking({ WEB_SEARCH_URL: url, WEB_SEARCH_KEY: " \n" })).toContain("Set the secret WEB_SEARCH_KEY");
+    expect(lacking({ WEB_SEARCH_KEY: key })).toContain("WEB_SEARCH_URL: ");
+    for (const bad of ["first-half\nsecond-half", "first-half second-half", "first-half\u200bsecond-half"]) {
+      expect(lacking({ WEB_SEARCH_URL: url, WEB_SEARCH_KEY: bad })).toContain("WEB_SEARCH_KEY cannot be used");
+      expect(lacking({ WEB_SEARCH_URL: url, WEB_SEARCH_KEY: bad })).not.toMatch(/-half/);
+    }
+    expect(lacking({ WEB_SEARCH_URL: "https://169.254.169.254/x", WEB_SEARCH_KEY: key })).toContain("cannot be used");
+  });
   it("[TOOL-17] no results are an answer", async () => {
     const { search } = await provider((_, response) => response.end("{}"));
     expect(await search.search("x", 3)).toEqual([]);
@@ -108,6 +155,11 @@ describe("searching the web", () => {
       "",
       "https://user:pw@x.example/",
       "http://127.0.0.1.example/",
+      "https://169.254.169.254/latest",
+      "https://[::ffff:169.254.169.254]/",
+      "http://169.254.169.254/",
+      "https://[fe80::1]/",
+      "https://metadata.google.internal/",
     ])
       expect(whyNoSearchUrl(url), url).not.toBeNull();
   });

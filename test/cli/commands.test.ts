@@ -188,6 +188,13 @@ describe("task create", () => {
     expect((await command(url, ["task", "create", "--repo", "https://x.test/r"])).err).toContain("--title");
   });
 
+  it("[TASK-6] a title and a description are both sent", async () => {
+    const url = await serve((_, response) => json(response, 202, task()));
+    const words = ["--title", "Mend the pager", "--description", "It shows page 0 last."];
+    expect((await command(url, ["task", "create", ...words, "--repo", "https://x.test/r"])).code).toBe(0);
+    expect(fake.asked[0]?.body).toMatchObject({ title: "Mend the pager", description: "It shows page 0 last." });
+  });
+
   it("[CLI-9] a plan without title, or none at all, is a usage error", async () => {
     writeFileSync(join(folder, "plan.md"), "no front matter");
     for (const name of ["plan.md", "missing.md"])

@@ -38,8 +38,16 @@ describe("--model-url", () => {
     for (const name of ["a,openai/b", "", "a b"]) expect(why({ name }), name).toContain("--model: ");
     expect(why({ keyVariable: "NOT_SET" })).toContain("environment variable NOT_SET");
     const broken = why({}, { MODEL_API_KEY: "hush'\nSANDBOX_SECRET='x" });
-    expect(broken).toContain("MODEL_API_KEY holds a quote");
-    expect(broken).not.toContain("hush");
+    expect(broken).toContain("MODEL_API_KEY cannot be used: a key is of visible ASCII");
+    expect(why({}, { MODEL_API_KEY: "hush'x" })).toContain("MODEL_API_KEY holds a quote");
+    for (const said of [
+      broken,
+      why({ keyVariable: "OWN" }, { OWN: "hush hush" }),
+      why({}, { MODEL_API_KEY: "hush'x" }),
+    ])
+      expect(said).not.toContain("hush");
+    expect(why({ keyVariable: "OWN" }, { OWN: "hush hush" })).toContain("OWN cannot be used");
+    expect(why({ keyVariable: "OWN" }, { OWN: " \n" })).toContain("environment variable OWN");
   });
 
   it("[START-37] wants its companions beside it, and no key on the command line", () => {
@@ -68,6 +76,10 @@ describe("the environment", () => {
     });
     expect(modelLine(vars)).toBe("Models: planner anthropic/a, compatible/b (compatible: http://127.0.0.1:1/v1).");
     expect(modelVars(null, { OPENAI_API_KEY: "two" })).toEqual({});
+    expect(modelVars(null, { ...env, ANTHROPIC_API_KEY: " one\r\n" })).toEqual(vars);
+    expect(modelVars(null, { ...env, ANTHROPIC_API_KEY: " \n" })).not.toHaveProperty("ANTHROPIC_API_KEY");
+    expect(() => modelVars(null, { ...env, ANTHROPIC_API_KEY: "one two" })).toThrow("ANTHROPIC_API_KEY cannot be used");
+    expect(modelVars(local, { MODEL_API_KEY: " own\n" }).MODEL_API_KEY).toBe("own");
     expect(modelLine({})).toBeNull();
   });
 });

@@ -45,6 +45,9 @@ describe("docs/github.md", () => {
     expect([limits.github_setup_ms, limits.github_redelivery_days_ms, limits.github_redelivery_every_ms]).toEqual([
       ...[10 * 60_000, 3 * 86_400_000, 5 * 60_000],
     ]);
-    expect([limits.github_redelivery_tries, limits.github_hash_chars]).toEqual([5, 12]);
+    expect([limits.github_redelivery_waits_ms.map((wait_ms) => wait_ms / 60_000), limits.github_hash_chars]).toEqual([
+      ...[[5, 15, 60, 240, 480], 12],
+    ]);
+    expect(document).toContain(`${limits.github_redelivery_kept.toLocaleString("en")} tries`);
   });
 });

@@ -14,22 +14,48 @@ describe("/countersign in a comment", () => {
     const said: [string, ReturnType<typeof readCommand>][] = [
       ["/countersign approve", { what: "approve", hash: null }],
       [`/countersign approve ${hash}`, { what: "approve", hash }],
-      [`/Countersign  APPROVE\t\`${hash.toUpperCase()}\` thanks`, { what: "approve", hash }],
-      ["/countersign approve!\nNice plan.", { what: "approve", hash: null }],
+      [`\n\n/Countersign  APPROVE\t\`${hash.toUpperCase()}\`. \r\n`, { what: "approve", hash }],
+      ["/countersign\u00a0approve.", { what: "approve", hash: null }],
       ["/countersign deny", { what: "deny", reason: null }],
-      ["/countersign deny: too much\n\nand more", { what: "deny", reason: "too much\n\nand more" }],
-      ["/countersign cancel", { what: "cancel" }],
+      ["/countersign deny: too much\n\nand `more`", { what: "deny", reason: "too much\n\nand `more`" }],
+      ["/countersign deny <!-- unseen -->", { what: "deny", reason: null }],
+      ["/countersign cancel", { what: "cancel", task: null }],
+      ["/countersign cancel `T12345678`.", { what: "cancel", task: "t12345678" }],
       ["/countersign status", { what: "status" }],
       ["/countersign fix the pager", { what: "wish" }],
+      ["/countersign deny-list the host", { what: "wish" }],
       ["/countersign", { what: "wish" }],
-      ["Hello\n\n/countersign approve\n/countersign deny no", { what: "approve", hash: null }],
+      ["/countersign a\n/countersign b", { what: "wish" }],
     ];
     for (const [comment, command] of said) expect(readCommand(comment), comment).toEqual(command);
     expect(readCommand(`/countersign deny ${"x".repeat(20_000)}`)).toMatchObject({ reason: "x".repeat(10_000) });
   });
-  it("[GHI-11] a deciding word with others after it decides nothing: they may make it a wish", () => {
-    for (const rest of ["approve the new page", "approve 12345", "cancel the subscription", "status page is red"])
-      expect(readCommand(`/countersign ${rest}`)).toEqual({ what: "unclear" });
+  it("[GHI-47] what decides holds its one line and nothing else; what could be read two ways decides nothing", () => {
+    for (const comment of [
+      "/countersign approve the new page",
+      "/countersign approve 12345",
+      `/countersign approve ${hash} but only the first item`,
+      "/countersign approve, but do not touch b",
+      "/countersign approve!",
+      "/countersign approve\nbut only if CI is green",
+      "/countersign approve\n\n-- \nalice",
+      "Hello\n\n/countersign approve",
+      `/countersign approve ${hash}\n/countersign deny no`,
+      "/countersign deny no\n/countersign approve",
+      "/countersign fix the pager\n\n/countersign approve",
+      "/countersign approve <!-- unseen -->",
+      "/count\u200bersign appr\u200bove",
+      "\u2066/countersign approve\u2069",
+      "> they wrote\n\n/countersign approve",
+      "```\ncode\n```\n/countersign approve",
+      "/countersign cancel the subscription",
+      "/countersign cancel\n\nno wait do not",
+      "/countersign cancel t1",
+      "/countersign status page is red",
+      "/countersign status\n/countersign cancel",
+      "On Monday you wrote:\n\n/countersign deny",
+    ])
+      expect(readCommand(comment), comment).toEqual({ what: "unclear" });
   });
   it("[GHI-11] counts only at a line's start, outside code, quotes and what nobody sees", () => {
     for (const comment of [
@@ -39,25 +65,49 @@ describe("/countersign in a comment", () => {
       "/countersign-approve",
       "> /countersign approve",
       "> they wrote\n/countersign approve",
+      "- > they wrote\n  /countersign fix it",
       "```\n/countersign approve\n```",
       "~~~sh\n/countersign approve",
-      "- ```\n/countersign approve\n  ```",
       "````\n```\n/countersign approve\n````",
       "<!--\n/countersign approve\n-->",
       "    /countersign approve",
       "",
     ])
       expect(readCommand(comment), comment).toBeNull();
-    for (const comment of [
-      "> they wrote\n\n/countersign approve",
-      "```\ncode\n```\n/countersign approve",
-      "> ```\n> code\n> ```\n\n/countersign approve",
-      "/count\u200bersign appr\u200bove",
-      "\u2066/countersign approve\u2069",
-      "text\r\n/countersign approve\r\nmore",
-      "/countersign\u00a0approve",
+  });
+  it("[GHI-11] a wish counts below words, quotes and code that surely end above it; what may hold it makes it unclear", () => {
+    for (const above of [
+      "Hello @team, this is wrong:\n",
+      "See `x`, [a](b) and ~~c~~.\n\n",
+      "- a\n- b\n\n",
+      "1. a\n\n",
+      "> they wrote\n\n",
+      "> ```\n> code\n\n",
+      "```\ncode <b>\n```\n",
+      "<https://example.com/a>\n\n",
+      "| a |\n|---|\n\n",
     ])
-      expect(readCommand(comment), comment).toEqual({ what: "approve", hash: null });
+      expect(readCommand(`${above}/countersign fix the pager`), above).toEqual({ what: "wish" });
+    for (const [above, below = ""] of [
+      ["<pre>\n"],
+      ["<pre>\n\n"],
+      ["<blockquote>\n\n", "\n\n</blockquote>"],
+      ["<code>\n", "\n</code>"],
+      ["<details>\n\n"],
+      ["words <blockquote> words\n\n"],
+      ["text `code\n", "\nend`"],
+      ["$$\n", "\n$$"],
+      ["- > a\n"],
+      ["- a\n"],
+      ["2) a\n"],
+      ["| a |\n|---|\n"],
+      ["[x]:\n"],
+      ["~~no\n", "~~"],
+      ["- a\n\n  ```\n"],
+      ["- ```\n"],
+    ] as const)
+      for (const words of ["fix the pager", "approve", `approve ${hash}`, "cancel", "deny"])
+        expect(readCommand(`${above}/countersign ${words}${below}`), above + words).toEqual({ what: "unclear" });
   });
   it("[GHI-11] no text whatever makes it throw, and none without the word asks anything", () => {
     fc.assert(
@@ -65,6 +115,7 @@ describe("/countersign in a comment", () => {
         fc.array(anyMark, { maxLength: 100 }).map((marks) => marks.join("")),
         (text) => {
           readCommand(`/countersign ${text}`);
+          readCommand(`${text}\n/countersign approve`);
           expect(readCommand(text.replaceAll("/", ""))).toBeNull();
         },
       ),

@@ -51,6 +51,8 @@ describe("which card", () => {
 });
 
 describe("the page is needed", () => {
+  const all = { text: "all of it" };
+  const bob = { subject: "github:bob", id: 2, asked_id: 1 };
   const plan = (more: Partial<ReturnType<typeof itemOf>>) => ({
     kind: "plan" as const,
     card: cardOf({ environment: null, items: [itemOf(more)] }),
@@ -65,7 +67,7 @@ describe("the page is needed", () => {
   const paths = (...globs: string[]) => plan({ grants: { ...itemOf().grants, paths: globs } });
 
   it("[GHR-51] for each of what a plan may grant beyond its own files, and for nothing less", () => {
-    expect(whyPage(plan({}), "github:bob")).toBeNull();
+    expect(whyPage(plan({}), all, bob)).toBeNull();
     for (const globs of [
       [".github/workflows/*.yml"],
       [".GitHub/x"],
@@ -73,34 +75,53 @@ describe("the page is needed", () => {
       [".gitlab-ci.yml"],
       ["AGENTS.md"],
     ])
-      expect(whyPage(paths(...globs), null), globs.join()).toMatch(/under \.github|protected/);
+      expect(whyPage(paths(...globs), all, null), globs.join()).toMatch(/under \.github|protected/);
     for (const globs of [["src/**"], ["**"], ["docs/github/x.md"]])
-      expect(whyPage(paths(...globs), null), globs.join()).toBeNull();
-    expect(whyPage(plan({ protect: ["!package.json"] }), null)).toContain("protected");
-    expect(whyPage(plan({ preset: "PERMISSIVE" }), null)).toContain("PERMISSIVE");
+      expect(whyPage(paths(...globs), all, null), globs.join()).toBeNull();
+    expect(whyPage(plan({ protect: ["!package.json"] }), all, null)).toContain("protected");
+    expect(whyPage(plan({ preset: "PERMISSIVE" }), all, null)).toContain("PERMISSIVE");
     expect(
-      whyPage({ ...plan({}), card: cardOf({ environment: { setup: [], hosts: ["a.example"], cache: [] } }) }, null),
+      whyPage(
+        { ...plan({}), card: cardOf({ environment: { setup: [], hosts: ["a.example"], cache: [] } }) },
+        all,
+        null,
+      ),
     ).toContain("network");
   });
 
   it("[GHR-54] for every call, whatever it does: GitHub shows no arguments", () => {
     for (const command of ["npm test", "cp x .github/workflows/ci.yml", "$(cat x)"])
-      expect(whyPage(shell(command), null), command).toContain("tool call");
+      expect(whyPage(shell(command), all, null), command).toContain("tool call");
   });
 
   it("[GHR-52] for another kind, two approvers, a stronger proof, and one's own task", () => {
     const base = plan({});
     for (const kind of ["tool_call", "gate", "budget", "escalation", "dead_letter"] as const)
-      expect(whyPage({ ...base, kind }, null)).not.toBeNull();
-    expect(whyPage({ ...base, needs: { ...needs, approvers: 2 } }, null)).not.toBeNull();
+      expect(whyPage({ ...base, kind }, all, null)).not.toBeNull();
+    expect(whyPage({ ...base, needs: { ...needs, approvers: 2 } }, all, null)).not.toBeNull();
     for (const proof of proofs)
-      expect(whyPage({ ...base, needs: { ...needs, proof } }, null) === null).toBe(strengthOf(proof) === 0);
+      expect(whyPage({ ...base, needs: { ...needs, proof } }, all, null) === null).toBe(strengthOf(proof) === 0);
     const own = { ...base, needs: { ...needs, not_by: "alice#abc123" } };
-    expect([whyPage(own, null), whyPage(own, "github:bob"), whyPage(own, "github:Alice")]).toEqual([
+    const by = (subject: string, id: number, asked_id: number | null, not_by: string | null = "github:alice") =>
+      whyPage({ ...base, needs: { ...needs, not_by } }, all, { subject, id, asked_id });
+    expect([whyPage(own, all, null), whyPage(own, all, bob)]).toEqual([null, null]);
+    expect(whyPage(own, all, { ...bob, subject: "github:Alice" })).toContain("may not approve it");
+    // Under another login it is the same number; under the same login another may be meant, and is not let in either.
+    expect([by("github:alice2", 7, 7), by("github:ALICE", 8, 7), by("github:alice", 8, null)]).toEqual(
+      Array(3).fill("who asked for a task may not approve it"),
+    );
+    expect([by("github:bob", 8, 7), by("github:bob", 8, null), by("github:alice", 7, 7, null)]).toEqual([
       null,
       null,
-      expect.any(String),
+      null,
     ]);
+  });
+
+  it("[GHR-63] a plan that GitHub cannot show whole, or of which nobody knows whether it can; what is shown whole may be hidden words, edits and set-up", () => {
+    expect(whyPage(plan({}), { lacking: "the plan is longer than GitHub can show" }, bob)).toContain("longer");
+    expect(whyPage(plan({}), null, bob)).toContain("cannot show all of it");
+    const card = cardOf({ environment: { setup: [["npm", "ci"]], hosts: [], cache: [] }, hidden: ["<!-- x -->"] });
+    expect(whyPage({ ...plan({}), card: { ...card, facts: ["Issue #1 was edited"] } }, all, bob)).toBeNull();
   });
 });
 

@@ -63,6 +63,7 @@ describe("what begins a task", () => {
         label: "Countersign",
         follows: null,
         comment_id: null,
+        at: "2026-11-22T09:00:00Z",
       },
     });
     const asked = found("issue_comment", payload("created", { issue: issue(), comment: comment("/countersign go") }));
@@ -74,6 +75,7 @@ describe("what begins a task", () => {
       ],
       label: null,
       comment_id: 900,
+      at: "2026-11-22T10:00:00Z",
     });
     expect(found("issues", labeled("countersign", { user: null, body: null }))).toMatchObject({
       texts: [{ by: { login: "ghost" }, text: "" }],
@@ -242,8 +244,13 @@ describe("what decides", () => {
       comment: comment("/countersign approve", { created_at: "now" }),
     });
     expect(why("issue_comment", undated)).toBe("malformed");
-    const unclear = payload("created", { issue: issue(), comment: comment("/countersign approve it all") });
-    expect(why("issue_comment", unclear)).toBe("unclear_command");
+    expect(said("/countersign cancel t12345678")).toMatchObject({ what: "cancel", task_id: "t12345678" });
+    expect(said("/countersign approve it all")).toMatchObject({ what: "unclear", hash: null, task_id: null });
+    expect(Object.hasOwn(said("/countersign cancel"), "app")).toBe(false);
+    const through = comment("/countersign cancel", { performed_via_github_app: { id: 8 } });
+    expect(found("issue_comment", payload("created", { issue: issue(), comment: through }))).toMatchObject({
+      app: true,
+    });
   });
   it("[GHI-14] a button of our own check, by its task and its hash; nobody else's button", () => {
     const ours = { app: { id: identity.app_id, slug: "countersign" } };

@@ -8,7 +8,7 @@ import {
   nextTell,
   scopeFor,
 } from "../../src/domain/github/installations.ts";
-import { isTooOld, type Tried, toRepeat } from "../../src/domain/github/redelivery.ts";
+import { isTooOld, lostOf, type Tried } from "../../src/domain/github/redelivery.ts";
 import type { GithubRepository } from "../../src/domain/github/shapes.ts";
 import { limits } from "../../src/limits.ts";
 
@@ -126,50 +126,55 @@ describe("installations", () => {
 describe("lost deliveries", () => {
   const hour_ms = 3_600_000;
   const now = Date.parse("2026-11-22T12:00:00Z");
+  const waits = limits.github_redelivery_waits_ms;
   let ids = 0;
-  const tried = (guid: string, hours_ago: number, ok: boolean): Tried => ({
-    id: String(++ids),
-    guid,
+  const tried = (guid: string, hours_ago: number, ok: boolean, redelivery = false): Tried => ({
+    ...{ id: String(++ids), guid, redelivery, ok },
     delivered_at: new Date(now - hours_ago * hour_ms).toISOString(),
-    ok,
   });
-  it("[GHL-10] what no try brought is asked for again, by its newest try and oldest first; what one brought is not", () => {
+  const ids_of = (tries: readonly Tried[]) => lostOf(tries).map(({ id }) => id);
+  it("[GHL-10] what no try brought is lost, by its newest try and oldest first; what one brought is not", () => {
     const old = [
+      tried("a", 4, false, true),
       tried("a", 5, false),
       tried("b", 9, false),
-      tried("a", 4, false),
+      tried("c", 2, true, true),
       tried("c", 3, false),
-      tried("c", 2, true),
     ];
-    expect(toRepeat(old, now)).toEqual([old[1]?.id, old[2]?.id]);
+    expect(ids_of(old)).toEqual([old[2]?.id, old[0]?.id]);
   });
-  it("[GHL-10] not what was just sent, nor what was tried often enough", () => {
-    const often = Array.from({ length: limits.github_redelivery_tries + 1 }, (_, n) => tried("a", 10 - n, false));
-    expect(toRepeat([...often, tried("b", 0.01, false)], now)).toEqual([]);
-    expect(toRepeat(often.slice(1), now)).toHaveLength(1);
+  it("[GHL-10] what GitHub tried first before its list begins is left out", () => {
+    expect(ids_of([tried("a", 60, false, true), tried("a", 70, false, true)])).toEqual([]);
+  });
+  it("[GHL-10] each wait is longer than the one before, up to eight hours, beside whatever comes", () => {
+    const tries = [tried("a", 0, false)];
+    const waited: number[] = [];
+    for (let n = 0; n < waits.length + 2; n++) {
+      const last = Math.max(...tries.map((one) => Date.parse(one.delivered_at)));
+      const [lost] = lostOf(tries);
+      waited.push((lost?.due_ms ?? 0) - last);
+      const hours = (last - now + hour_ms / 60 + (waited.at(-1) ?? 0)) / hour_ms;
+      // Between each two of its tries others come.
+      tries.push(tried(`other ${n}`, -hours + 0.01, true), tried("a", -hours, false, true));
+    }
+    expect(waited).toEqual([...waits, 8 * hour_ms, 8 * hour_ms]);
+  });
+  it("[GHL-10] once anything comes again, what failed while nothing came waits no longer than at first", () => {
+    const closed = [20, 19, 18, 17, 16].map((ago, n) => tried("a", ago, false, n > 0));
+    const early = tried("early", 30, true);
+    const due = (...more: Tried[]) => (lostOf([...closed, early, ...more])[0]?.due_ms ?? 0) - (now - 16 * hour_ms);
+    expect(due()).toBe(8 * hour_ms);
+    expect(due(tried("b", 1, true))).toBe(waits[0]);
+    // Once: where it fails beside what comes, it is its own fault.
+    const again =
+      (lostOf([...closed, tried("b", 1, true), tried("a", 0.5, false, true), tried("c", 0, true)])[0]?.due_ms ?? 0) -
+      now;
+    expect(again).toBe(7.5 * hour_ms);
+    expect(due(tried("b", 16.5, true), tried("c", 1, true))).toBe(8 * hour_ms);
   });
   it("[GHL-10] the list is read back as far as GitHub brings anything", () => {
     expect(isTooOld([tried("a", 71, false)], now)).toBe(false);
     expect(isTooOld([tried("b", 1, true), tried("a", 73, false)], now)).toBe(true);
     expect(isTooOld([], now)).toBe(true);
-  });
-  it("[GHL-11] after an outage of two days all 3,000 deliveries come, a hundred at a look", () => {
-    const tries = Array.from({ length: 3_000 }, (_, n) => tried(`g${n}`, 48 - (n * 48) / 3_000, false));
-    let at = now;
-    let looks = 0;
-    for (; looks < 40; looks++) {
-      at += limits.github_redelivery_every_ms;
-      const asked = toRepeat(tries, at);
-      if (asked.length === 0) break;
-      for (const id of asked) {
-        const guid = tries.find((one) => one.id === id)?.guid ?? "";
-        // Every tenth fails once more.
-        const failed = Number(guid.slice(1)) % 10 === 0 && tries.filter((one) => one.guid === guid).length < 2;
-        tries.push({ id: `${id}-${looks}`, guid, delivered_at: new Date(at).toISOString(), ok: !failed });
-      }
-    }
-    const brought = new Set(tries.filter((one) => one.ok).map((one) => one.guid));
-    expect(brought.size).toBe(3_000);
-    expect(looks).toBeLessThan(40);
   });
 });

@@ -8,7 +8,11 @@ import { counted } from "../../src/domain/github/words.ts";
 import { approvalKinds, taskStatuses } from "../../src/domain/view.ts";
 import { doneStanding, shaOf, standingOf, waitingStanding } from "../fakes/github.ts";
 
-const links = { check: "https://github.com/octo/sample/runs/5", pull: "https://github.com/octo/sample/pull/6" };
+const links = {
+  check: "https://github.com/octo/sample/runs/5",
+  pull: "https://github.com/octo/sample/pull/6",
+  shows: true,
+};
 const hash = "abcdef012345";
 
 describe("a comment", () => {
@@ -32,7 +36,8 @@ describe("a comment", () => {
   it("[GHO-38] a card that waits is shown with its hash and how to answer it; one for the page says why and names no command", () => {
     const body = commentBody(standingOf(waitingStanding), links);
     expect(body).toContain(`Content hash \`${hash}\`.`);
-    expect(body).toContain(`/countersign approve ${hash}`);
+    expect(body).toContain("Read the whole plan in [the check](https://github.com/octo/sample/runs/5)");
+    expect(body).toContain(`\`/countersign approve ${hash}\` and nothing else`);
     expect(body).toContain("/countersign deny");
     const page = { ...(waitingStanding.card ?? cardless()), buttons: false, why_page: "It changes .github/ci.yml." };
     const there = commentBody(standingOf({ ...waitingStanding, card: page }), links);
@@ -41,6 +46,17 @@ describe("a comment", () => {
     );
     expect(there).toContain("> It changes .github/ci.yml.");
     expect(there).not.toContain("/countersign ");
+  });
+  it("[GHO-43] where the check does not show the plan, it names neither its hash nor a command, and leads to the page", () => {
+    for (const lost of [
+      { ...links, check: null },
+      { ...links, shows: false },
+    ]) {
+      const body = commentBody(standingOf(waitingStanding), lost);
+      expect(body).toContain("not here.\n\n> the check, which shows the whole plan, is not there");
+      expect(body).not.toContain("/countersign ");
+      expect(body).not.toContain(hash);
+    }
   });
 });
 
@@ -83,8 +99,19 @@ describe("a check run", () => {
     });
     const card = { ...(waitingStanding.card ?? cardless()), buttons: false, why_page: "Two people decide this." };
     const page = checkLook(standingOf({ ...waitingStanding, card }), null);
-    expect(page.actions).toEqual([]);
+    expect([page.actions, page.text]).toEqual([[], "All of the plan."]);
     expect(page.summary).toContain("> Two people decide this.");
+  });
+  it("[GHO-44] a plan that waits stands in it whole and alone; where it does not, there are no buttons", () => {
+    const checks = [{ run: "npm test", exit_code: 0, output: "x\n".repeat(9_000) }];
+    const look = checkLook(standingOf({ ...waitingStanding, checks }), null);
+    expect([look.text, look.actions.length]).toEqual(["All of the plan.", 3]);
+    expect(look.summary).toContain("Below stands all that a yes covers.");
+    const card = { ...(waitingStanding.card ?? cardless()), text: null };
+    const without = checkLook(standingOf({ ...waitingStanding, card }), null);
+    expect(without.actions).toEqual([]);
+    expect(without.summary).toContain("This is decided on");
+    expect(checkLook(standingOf({ ...waitingStanding, status: "done", checks }), null).text).toContain("npm test");
   });
   it("[GHO-41] what was verified shows each check, how it ended and what it printed", () => {
     const checks = [

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cleanText } from "../../src/domain/github/text.ts";
+import { cleanText, cleanTitle } from "../../src/domain/github/text.ts";
 import { withoutMarks } from "../../src/domain/github/text-marks.ts";
+import { drawn, unread } from "../../src/domain/github/text-tags.ts";
 import { limits } from "../../src/limits.ts";
 
 function parted(text: string) {
@@ -11,7 +12,7 @@ function parted(text: string) {
 
 /** Pieces that Markdown and HTML take in odd ways, to be joined at random. */
 const pieces = fc.constantFrom(
-  ...'<!-- --> <!--> --!> <!- -- > < ` `` ``` ~~~ ```` ```js ```mermaid ![ [ ]( ) ]: [//]: [^1]: # " \' \\ | - 1. > <div> </div> <details> <a <img alt=" <b> <pre> </pre> <script> <? ?> <![CDATA[ ]]> </ <!x & &lt; $$ @ /countersign =='.split(
+  ...'<!-- --> <!--> --!> <!- -- > < ` `` ``` ~~~ ```` ```js ```mermaid ![ [ ]( ) ]: [//]: [^1]: # " \' \\ | - 1. > <div> </div> <details> <a <img alt=" <b> <pre> </pre> <script> <? ?> <![CDATA[ ]]> </ <!x & &lt; &#x200b; &zwj; <rp> </rp> <video> $$ @ /countersign =='.split(
     " ",
   ),
   " ",
@@ -133,6 +134,11 @@ describe("a text from GitHub", () => {
       "[a]: b\n",
       "- ```\n",
       "<?",
+      "<rp>",
+      "<rp>x</rp>",
+      "<video a='",
+      "&#x200b;",
+      "&#0",
       "[",
       "\\",
     ]) {
@@ -141,6 +147,86 @@ describe("a text from GitHub", () => {
       expect(clean.length + hidden.length, mark).toBeGreaterThan(0);
       expect(performance.now() - started, mark).toBeLessThan(1_500);
     }
+  });
+  it("[GHI-44] what an element holds that no page writes out is hidden with it, to its certain end or to the end of all", () => {
+    for (const [text, ...wanted] of [
+      ["<ruby>a<rp>evil</rp><rt>b</rt></ruby> c", "ab c", "<ruby>", "<rp>evil</rp>", "<rt>", "</rt>", "</ruby>"],
+      ["<Script>evil</SCRIPT > b", " b", "<Script>evil</SCRIPT >"],
+      ["<video controls>\n  <source src='x'>\n  evil\n</video> b", " b"],
+      ["<svg><svg>evil</svg>evil</svg>b", "b", "<svg><svg>evil</svg>evil</svg>"],
+      ["<rp>evil b", "", "<rp>evil b"],
+      ["<video>evil\n\n</video>evil", "", "<video>evil\n\n</video>evil"],
+    ])
+      expect(parted(text ?? "").slice(0, Math.max(wanted.length, 1)), text).toEqual(wanted);
+    // None of these ends it on the page: in code, an escape, a link's address, an attribute, with more in its tag.
+    for (const end of [
+      "`</rp>`",
+      "\\</rp>",
+      "[x](</rp>)",
+      "<b title='></rp>'>",
+      '<b title="></rp>">',
+      "</rp x>",
+      "<!-- </rp> -->",
+    ])
+      expect(cleanText(`<rp>${end}evil</rp> b`).clean, end).not.toContain("evil");
+    // A name that HTML does not know does nothing, and code is shown.
+    const [clean] = parted(
+      "Vec<T> of <name>: see [a](http://x) on `<select>`, <b>`<rp>`</b>\n\n| `<video>` | `<rp>` |\n|---|---|\nend",
+    );
+    expect(clean).toBe(
+      "Vec of : see [a](http://x) on `<select>`, <b>`<rp>`</b>\n\n| `<video>` | `<rp>` |\n|---|---|\nend",
+    );
+  });
+  it("[GHI-44] every element that HTML has, or had, is known by whether its content is written out", () => {
+    const writtenOut =
+      "a abbr acronym address area article aside b base basefont bdi bdo bgsound big blink blockquote body br caption center cite code col colgroup data dd del details dfn dir div dl dt em embed fieldset figcaption figure font footer form h1 h2 h3 h4 h5 h6 header hgroup hr html i image img input ins kbd keygen label legend li link listing main map mark marquee menu menuitem meta multicol nav nextid nobr ol output p param picture pre q rb rt rtc ruby s samp search section slot small source spacer span strike strong sub summary sup table tbody td tfoot th thead time tr track tt u ul var wbr".split(
+        " ",
+      );
+    const all =
+      "a abbr acronym address applet area article aside audio b base basefont bdi bdo bgsound big blink blockquote body br button canvas caption center cite code col colgroup command content data datalist dd del details dfn dialog dir div dl dt element em embed fencedframe fieldset figcaption figure font footer form frame frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html i iframe image img input ins isindex kbd keygen label legend li link listing main map mark marquee math menu menuitem meta meter multicol nav nextid nobr noembed noframes noscript object ol optgroup option output p param picture plaintext portal pre progress q rb rp rt rtc ruby s samp script search section select selectedcontent shadow slot small source spacer span strike strong style sub summary sup svg table tbody td template textarea tfoot th thead time title tr track tt u ul var video wbr xmp".split(
+        " ",
+      );
+    expect([...writtenOut, ...unread].toSorted()).toEqual(all.toSorted());
+    expect(writtenOut).toEqual(expect.arrayContaining([...drawn]));
+    for (const name of all)
+      expect(cleanText(`a <${name}>words</${name}> b`).clean.includes("words"), name).toBe(writtenOut.includes(name));
+  });
+  it("[GHI-45] a reference to an unseen character is judged as that character, however it is written; others stay", () => {
+    for (const one of [
+      "&#x200b;",
+      "&#X000200B;",
+      "&#8203;",
+      "&#0008203",
+      "&ZeroWidthSpace;",
+      "&NegativeThinSpace;",
+      "&#x200b",
+    ])
+      expect(parted(`a${one} b`), one).toEqual(["a b", one, "⟦U+200B⟧"]);
+    for (const one of [
+      "&shy;",
+      "&shy",
+      "&zwj;",
+      "&zwnj;",
+      "&lrm;",
+      "&rlm;",
+      "&NoBreak;",
+      "&it;",
+      "&ic;",
+      "&af;",
+      "&#x2800;",
+      "&#0;",
+    ])
+      expect(parted(`a${one} b`)[0], one).toBe("a b");
+    expect(parted("ok&#xE0069;&#917614;")).toEqual(["ok", "&#xE0069;&#917614;", '⟦U+E0069⟧⟦U+E006E⟧ (reads "in")']);
+    expect(parted("👩&zwj;💻")).toEqual(["👩\u200d💻", "&zwj;"]);
+    const shown = "&lt; &amp; &nbsp; &#160; &#65; &#10; &#x110000; &zwjx; &zwj &copy; R&D & `&zwj;`";
+    expect(parted(shown)).toEqual([shown]);
+    expect(parted("```\n&#x200b;\n```")).toEqual(["```\n&#x200b;\n```"]);
+  });
+  it("[GHI-46] a title is read as it stands but for what cannot be seen", () => {
+    const title = "Support <template> & `x` <!-- so -->";
+    expect(cleanTitle(title)).toEqual({ clean: title, hidden: [] });
+    expect(cleanTitle("a\u200bb")).toEqual({ clean: "ab", hidden: ["⟦U+200B⟧"] });
   });
   it("[GHI-42] invisible and bidirectional characters go, and are told; tag characters with what they spell", () => {
     expect(parted("a\u200bb\u200bc\u202e d")).toEqual(["abc d", "⟦U+200B⟧ (2 times)", "⟦U+202E⟧"]);

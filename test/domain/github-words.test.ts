@@ -13,7 +13,11 @@ import { blocks, fenced, line, link, marker, plainTitle, quoted } from "../../sr
 import { limits } from "../../src/limits.ts";
 import { doneStanding, standingOf, waitingStanding } from "../fakes/github.ts";
 
-const links = { check: "https://github.com/octo/sample/runs/5", pull: "https://github.com/octo/sample/pull/6" };
+const links = {
+  check: "https://github.com/octo/sample/runs/5",
+  pull: "https://github.com/octo/sample/pull/6",
+  shows: true,
+};
 
 /** What is left of Markdown when fences and code spans are taken out, read as CommonMark says. */
 function outsideCode(markdown: string): string {

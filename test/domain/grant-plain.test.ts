@@ -99,6 +99,11 @@ describe("git under a wildcard", () => {
     "git log --min-parents --outp=Makefile",
     "git commit",
     "git commit --amend",
+    "git commit --amend --no-edit",
+    "git commit --amend -m x",
+    "git commit --fixup HEAD -m x",
+    "git mv src/a src/b",
+    "git mv -- src/a src/b",
     "git archive HEAD",
     "git bundle create src/a HEAD",
     "git init src/x",
@@ -127,8 +132,7 @@ describe("git under a wildcard", () => {
     "git cat-file -p HEAD:src/a",
     "git add -A",
     "git commit -am x",
-    "git commit --amend --no-edit",
-    "git mv -- src/a src/b",
+    "git commit -qam x",
     "git rm -- src/a",
   ])("[GR-78] %s is covered", (script) => {
     expect(granted(script, ["git **"])).toBe(true);
@@ -144,8 +148,15 @@ describe("git under a wildcard", () => {
 describe("what runners write", () => {
   it.each([
     "go build -o scripts/run ./src/evil",
-    "go build -o=scripts/run ./src/evil",
     "go build -o ../out",
+    "go build -o=scripts/run",
+    "go build ./...",
+    "go build",
+    "go build src/run.go",
+    "go build ./src/run",
+    "go build -o src/d ./...",
+    "mocha init src/x",
+    "yarn version",
     "prettier --write scripts/x.js",
     "prettier -lw scripts/x.js",
     "npx prettier --write scripts",
@@ -155,7 +166,6 @@ describe("what runners write", () => {
     "biome check --write scripts",
     "biome format --write",
     "tsc scripts/gen.ts",
-    "npx tsc src/a.ts",
     "npm version patch",
     "npm pack",
     "go mod tidy",
@@ -175,8 +185,10 @@ describe("what runners write", () => {
     if (!script.includes("..")) expect(granted(script, [script])).toBe(true);
   });
   it.each([
-    "go build ./...",
     "go build -o src/bin/a ./src",
+    "go build -o src/bin/a",
+    "go vet ./...",
+    "go test -run X ./...",
     "prettier --write src",
     "prettier --write src/a.ts",
     "prettier --check .",
@@ -200,7 +212,7 @@ describe("what runners write", () => {
   );
 });
 
-describe("moves, links and copies", () => {
+describe("moves and copies", () => {
   it.each([
     "cd; cat .npmrc",
     "cd --; cat .ssh/id_rsa",
@@ -223,27 +235,13 @@ describe("moves, links and copies", () => {
   it("[GR-80] a folder of the workspace is entered", () => {
     expect(granted("cd src && ls && cat a", ["cd **", "ls", "cat *"])).toBe(true);
   });
-  it.each([
-    "ln -s cypress l",
-    "ln -s jest l",
-    "ln -s packages l",
-    "ln -s support cypress/l",
-    "ln -s src/d cypress",
-    "ln -s a src/Tests/l",
-    "ln -s docs l",
-  ])("[GR-81] a wildcard makes no link to or through a folder that protects by its name: %s", (script) => {
-    expect(granted(script, ["ln **"], all)).toBe(false);
-    expect(granted(script, [script], all)).toBe(true);
-  });
-  it.each([
-    "cp package.json src/a.b",
-    "cp -t src/d.x package.json",
-    "cp src/a.js package.json src/d.x",
-    "mv src/tasks.py src/x/package.json src/d.x",
-  ])("[GR-82] a folder may be named like a file, and what lands in it keeps its name: %s", (script) => {
-    expect(granted(script, ["cp **", "mv **"])).toBe(false);
-    expect(granted(script, [script])).toBe(true);
-  });
+  it.each(["cp package.json src/a.b", "cp -t src/d.x package.json", "cp src/a.js package.json src/d.x"])(
+    "[GR-82] a folder may be named like a file, and what lands in it keeps its name: %s",
+    (script) => {
+      expect(granted(script, ["cp **"])).toBe(false);
+      expect(granted(script, [script])).toBe(true);
+    },
+  );
   it("[GR-82] nothing lands beyond what is granted in such a folder when it surely is one", () => {
     expect(granted("cp src/a src/b src/d.x", ["cp **"], ["src/*"])).toBe(false);
     expect(granted("cp -t src/d.x src/a", ["cp **"], ["src/*"])).toBe(false);
@@ -262,7 +260,8 @@ describe("everyday readers", () => {
     "jq .name package.json",
     "jq -r '.a[] | select(.b == \"c\")' src/a.json",
     "node --version",
-    "sed -n '5,9p' src/a",
+    "sed -n '5,9p' package.json",
+    "sed -n '10,20p;30p' src/a",
     "sed -n '/foo/,/bar/p' src/a",
     "sed -i 5d src/a",
     "uniq -c package.json",
@@ -284,6 +283,8 @@ describe("everyday readers", () => {
     "node src/a.js",
     "node --version src/a.js",
     "sed -n '/a/w src/b' src/a",
+    "sed -n '1p;w src/b' src/a",
+    "sed -i '1d;2d' package.json",
     "sed -n '1r /etc/passwd' src/a",
     "uniq src/a scripts/gen.sh",
     "cp -- -r src/a",

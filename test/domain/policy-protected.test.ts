@@ -53,13 +53,15 @@ describe("hosts", () => {
       ],
       ...["[::1]", "[::]", "[fe80::1]", "[fd00:ec2::254]", "[::ffff:a9fe:a9fe]", "[64:ff9b::7f00:1]", "8.8.8.8"],
       ...["localhost", "a.localhost", "metadata.google.internal", "db.internal", "printer.local", "intranet"],
+      ...["metadata.goog", "a.metadata.goog", "metadata", "api.metadata.cloud.ibm.com", "a.b.svc", "x.consul"],
     ]) {
       expect(whyNear(host), host).not.toBeNull();
       expect(hostMatches(`.${host.split(".").slice(1).join(".")}`, host), host).toBe(false);
       expect(hostMatches(`.${host}`, host), host).toBe(false);
       expect(hostMatches(host, host), host).toBe(true);
     }
-    expect(whyNear("example.com")).toBeNull();
+    for (const host of ["example.com", "mymetadata.example", "metadata-store.example", "corp.example", "home.dev"])
+      expect(whyNear(host), host).toBeNull();
     expect(hostMatches(".example.com", "a.example.com")).toBe(true);
     expect(hostMatches(".example.com", "example.com")).toBe(true);
     expect(hostMatches(".example.com", "badexample.com")).toBe(false);

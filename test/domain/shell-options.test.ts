@@ -159,6 +159,9 @@ describe("a wildcard of a grant", () => {
     expect(decision).not.toBe("run");
     expect(readShell(script).commands[0]?.opaque ?? null).not.toBeNull();
   });
+  it("[SH-55] git names such an option where its command is code already", () => {
+    expect(readShell("git fetch --upload-pack=sh origin").commands[0]?.code).toEqual(["fetch", "--upload-pack=sh"]);
+  });
   it.each(spelled)("[SH-55] but the words of %s spell it: %s runs", (grant, script) => {
     expect(granted(script, grant)).toBe(true);
   });

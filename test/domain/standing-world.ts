@@ -85,6 +85,8 @@ export function asked(more: Partial<Asked> = {}, within: Partial<StandingBounds>
       taint: "member",
       decided_by_person: false,
       budget: null,
+      spent: { tokens: 0, usd: 0 },
+      own_left: { tokens: 500_000, usd: 5 },
     },
     usage: { plans: 0, tokens: 0, usd: 0, minutes: 0 },
     rules: defaultPolicy.approvals,

@@ -160,6 +160,8 @@ describe("where they are sent", () => {
         "https://[fd00:ec2::254]/",
       ],
       ...["https://[::ffff:127.0.0.1]/", "https://[2001:4860:4860::8888]/", "https://metadata.google.internal/"],
+      ...["https://metadata.goog/", "https://api.metadata.cloud.ibm.com/", "https://metadata.azure.com/"],
+      ...["https://a.b.svc/", "https://x.consul/", "https://crm.corp/", "https://nas.home/"],
       ...["https://intranet/", "https://db.internal/", "https://printer.local/", "https://a.localhost/", "https://0/"],
       ...[
         "https://hooks.example\\@127.0.0.1/",

@@ -1,4 +1,5 @@
 /** The App's own doors made tame: installations, and the repositories that scopes have. Two scopes have one each. */
+import type { RepositoryOf } from "../../src/domain/github/installations.ts";
 import type { GithubRepository } from "../../src/domain/github/shapes.ts";
 import { defaultTriggers, type Triggers } from "../../src/domain/github/triggers.ts";
 import type { GithubLinkView, InstallationView } from "../../src/domain/github/views.ts";
@@ -25,6 +26,7 @@ export class FakeGithubAdmin implements GithubAdminPorts {
     ["zyxwvutsrq543210", [linkOf("acme/elsewhere", 2)]],
   ]);
   readonly triggersSet: { scope_id: string; id: number; by: string }[] = [];
+  undelivered: string[] = [];
   ignored: { why: string; n: number }[] = [];
 
   async scopeStands(scope_id: string) {
@@ -36,13 +38,16 @@ export class FakeGithubAdmin implements GithubAdminPorts {
   async assign(id: number, scope_id: string | null) {
     return this.#put(this.rows.get(id), (one) => ({ ...one, scope_id }));
   }
-  async assignRepository(full_name: string, own_scope_id: string | null) {
-    const is = (name: string) => name.toLowerCase() === full_name.toLowerCase();
-    const found = [...this.rows.values()].find((one) => one.repositories.some((each) => is(each.full_name)));
-    return this.#put(found, (one) => ({
+  async assignRepository({ installation_id, repository_id }: RepositoryOf, own_scope_id: string | null) {
+    const is = ({ id }: { readonly id: number }) => id === repository_id;
+    const found = this.rows.get(installation_id);
+    return this.#put(found?.repositories.some(is) ? found : undefined, (one) => ({
       ...one,
-      repositories: one.repositories.map((each) => (is(each.full_name) ? { ...each, own_scope_id } : each)),
+      repositories: one.repositories.map((each) => (is(each) ? { ...each, own_scope_id } : each)),
     }));
+  }
+  async deliveryProblems() {
+    return this.undelivered;
   }
   async counts() {
     return this.ignored;

@@ -15,13 +15,15 @@ export class FakeGithub implements GithubPorts {
   /** By installation; every repository of it belongs to the scope. */
   readonly scopes = new Map<number, string>();
   everywhere: string | null = null;
-  readonly delivered: (GithubEvent & { scope_id: string })[] = [];
+  readonly delivered: (GithubEvent & { scope_id: string; body_hash: string })[] = [];
   readonly installed: InstallationEvent[] = [];
   readonly counted: string[] = [];
   /** Calls of any port: nothing at all happens for a stranger. */
   calls = 0;
   failing: Error | null = null;
   linked = true;
+  /** The change of words that nobody's task was made of. */
+  waited = true;
   readonly #seen = new Set<string>();
 
   async route(installation_id: number, repository: GithubRepository) {
@@ -35,11 +37,12 @@ export class FakeGithub implements GithubPorts {
     this.installed.push(event);
     return "accepted" as const;
   }
-  async deliver(scope_id: string, delivery: GithubEvent) {
+  async deliver(scope_id: string, delivery: GithubEvent, body_hash: string) {
     this.#call();
     if (!this.linked) return "not_linked" as const;
+    if (!this.waited) return "no_task" as const;
     if (!this.#claim(delivery.delivery_id)) return "seen" as const;
-    this.delivered.push({ scope_id, ...delivery });
+    this.delivered.push({ scope_id, body_hash, ...delivery });
     return "claimed" as const;
   }
   async ignored(scope_id: string | null, why: Ignored) {

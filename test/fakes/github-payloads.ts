@@ -28,6 +28,7 @@ export function issue(more: Json = {}): Json {
     user: stranger,
     body: "It does.",
     labels: [{ name: "bug" }, { name: "countersign" }],
+    updated_at: "2026-11-22T09:00:00Z",
     ...more,
   };
 }

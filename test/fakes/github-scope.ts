@@ -3,6 +3,7 @@
  * courier, through the same doors and messages as the objects.
  */
 import { GithubDoor } from "../../durable-objects/runtime/doors-github.ts";
+import { sha256Hex } from "../../src/domain/canonical.ts";
 import type {
   GithubPerson,
   GithubRepository,
@@ -13,7 +14,7 @@ import type {
 import { githubRequest } from "../../src/domain/github/shapes.ts";
 import { derivedId } from "../../src/domain/ids.ts";
 import { derive, type Message, type MessageKind } from "../../src/domain/message.ts";
-import { HeldScope, missing, scopeId } from "./held-scope.ts";
+import { base, HeldScope, missing, scopeId } from "./held-scope.ts";
 
 export const linked: GithubRepository = {
   ...{ id: 500, installation_id: 70, full_name: "octo/app", private: false, default_branch: "main" },
@@ -83,8 +84,14 @@ export class GithubScope {
     this.held.close();
   }
 
-  deliver(happening: Happening, delivery_id = `delivery-${++this.#deliveries}`, repository = linked) {
-    return this.door.githubDelivery(scopeId, { delivery_id, repository, happening });
+  /** `body`: what was signed; each delivery's own, unless it is said. */
+  deliver(
+    happening: Happening,
+    delivery_id = `delivery-${++this.#deliveries}`,
+    repository = linked,
+    body: string = delivery_id,
+  ) {
+    return this.door.githubDelivery(scopeId, { delivery_id, repository, happening }, sha256Hex(body));
   }
   /** What waits for the courier of that kind, oldest first. */
   orders(message_kind: MessageKind): Message[] {
@@ -140,6 +147,13 @@ export class GithubScope {
   async planned(plan: string, more: Partial<Wish> = {}): Promise<string> {
     const id = await this.happens(wish(more));
     await this.held.replan(id, plan);
+    return id;
+  }
+  /** A task that is over, with its branch on GitHub. */
+  async published(): Promise<string> {
+    const id = await this.happens(wish({ thread: { ...issue, number: 4 } }));
+    const { rows } = this.held;
+    rows.tasks.put({ ...this.task(id), status: "done", phase: "complete", published: base });
     return id;
   }
   thread(task_id: string) {

@@ -11,6 +11,7 @@ import {
   type GithubFailureCode,
   type PullFacts,
   type PullRef,
+  type Written,
 } from "../../src/agents/github-port.ts";
 import type { GithubRepository, Permission } from "../../src/domain/github/shapes.ts";
 import type { GithubStanding } from "../../src/domain/github/standing.ts";
@@ -57,6 +58,8 @@ export class FakeGithub {
   readonly threads = new Map<number, PullFacts>();
   /** A check run that was completed is not let go on. */
   stubborn = false;
+  /** Its own clock, which counts whole seconds; null: it does not say what time it is. */
+  clock_ms: number | null = 1_000_000;
   fault: (call: FakeCall, index: number) => Fault | null = () => null;
   #last = 100;
 
@@ -68,19 +71,24 @@ export class FakeGithub {
       this.#call("findComment", args, () =>
         orNull(this.#standing(args[1]).find(({ bodies }) => bodies.at(-1)?.includes(args[2]))),
       ),
-    createComment: (...args) => this.#call("createComment", args, () => this.addComment(args[1], args[2], true)),
+    createComment: (...args) =>
+      this.#call("createComment", args, () => this.#now(this.addComment(args[1], args[2], true))),
     updateComment: (...args) =>
       this.#call("updateComment", args, () => {
         const found = this.comments.find(({ id, deleted }) => id === args[1] && !deleted);
         found?.bodies.push(args[2]);
-        return orNull(found);
+        return found === undefined ? null : this.#now(found);
       }),
     findCheck: (...args) =>
       this.#call("findCheck", args, () =>
         orNull(this.checks.find((each) => each.ours && each.sha === args[1] && each.looks[0]?.external_id === args[2])),
       ),
-    createCheck: (...args) => this.#call("createCheck", args, () => this.addCheck(args[1], args[2], true)),
-    updateCheck: (...args) => this.#call("updateCheck", args, () => this.#updateCheck(args[1], args[2])),
+    createCheck: (...args) => this.#call("createCheck", args, () => this.#now(this.addCheck(args[1], args[2], true))),
+    updateCheck: (...args) =>
+      this.#call("updateCheck", args, () => {
+        const found = this.#updateCheck(args[1], args[2]);
+        return found === null ? null : this.#now(found);
+      }),
     findPull: (...args) =>
       this.#call("findPull", args, () => {
         const found = this.pulls.findLast(({ head }) => head === args[1]);
@@ -132,6 +140,10 @@ export class FakeGithub {
     const answer = act();
     if (fault !== null) throw fail(fault);
     return answer;
+  }
+  #now<T extends object>(written: T): T & Written {
+    const whole_ms = this.clock_ms === null ? null : Math.floor(this.clock_ms / 1_000) * 1_000;
+    return { ...written, at: whole_ms === null ? null : new Date(whole_ms).toISOString() };
   }
   #permission(login: string): Permission {
     return this.permissions.get(login) ?? "none";
@@ -197,7 +209,7 @@ export const waitingStanding: Partial<GithubStanding> = {
   phase: "planning",
   card: {
     ...{ approval_id: "ap-1", kind: "plan", title: "Approve the plan", why: "It changes code." },
-    ...{ content_hash: "abcdef0123456789".repeat(4), buttons: true, why_page: null },
+    ...{ content_hash: "abcdef0123456789".repeat(4), buttons: true, why_page: null, text: "All of the plan." },
   },
 };
 export const doneStanding: Partial<GithubStanding> = {

@@ -241,17 +241,18 @@ export class HeldScope {
     const suspension = { call_id, tool, arguments: asked, step, patch_key: "kept.patch", tree, ...more };
     await this.#result({ ref, message }, { end: "suspended", success: false, suspension });
   }
-  async fail(held: Held): Promise<void> {
-    await this.#result(held, { end: "finished", success: false, suspension: null }, "tool_failure");
+  async fail(held: Held, retryable = false): Promise<void> {
+    await this.#result(held, { end: "finished", success: false, suspension: null }, "tool_failure", retryable);
   }
   async #result(
     { ref, message }: Held,
     how: Record<string, unknown>,
     error_code: "tool_failure" | null = null,
+    retryable = false,
   ): Promise<void> {
     const { agent, ...at } = ref;
     const base = { task_id: message.task_id, ...at, output: "", events: [], tool_errors: [], duration_ms: 1 };
-    const errors = error_code === null ? {} : { error_code, retryable: false, origin_agent: agent };
+    const errors = error_code === null ? {} : { error_code, retryable, origin_agent: agent };
     const { work_item_id, attempt_number } = message;
     const said = this.message(message.task_id ?? "", {
       ...{ message_kind: "execution_result", sender: agent, recipient: "runtime_queue" },

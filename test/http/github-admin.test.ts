@@ -29,6 +29,9 @@ describe("the App, for the deployment's admin", () => {
       install_url: "https://github.example/github-apps/c/installations/new",
       problems: [expect.stringContaining("GITHUB_SCOPE: There is no scope nobody")],
     });
+    expect(own.problems).toHaveLength(1);
+    admin.undelivered = ["Deliveries that have not come yet: 3."];
+    expect((await ask("GET", "/api/github", { authorization })).body.problems[0]).toBe(admin.undelivered[0]);
     admin.app = null;
     admin.lacks = [{ name: "GITHUB_PRIVATE_KEY", detail: "Set it." }];
     expect((await ask("GET", "/api/github", { authorization })).body).toMatchObject({

@@ -1,4 +1,5 @@
 /** GitHub's door: what is signed, and what is not. */
+import { createHash } from "node:crypto";
 import { describe, expect, it, vi } from "vitest";
 import { limits } from "../../src/limits.ts";
 import { home } from "../fakes/door-ports.ts";
@@ -103,6 +104,16 @@ describe("a webhook", () => {
       repository: { id: ids.repository, installation_id: ids.installation },
       happening: { kind: "wish", trigger: "label" },
     });
+  });
+  it("[GHI-49] goes there with the hash of its very bytes, for its id is not signed; what changes nothing is answered so", async () => {
+    const { github, post } = door();
+    const bytes = new TextEncoder().encode(labeled);
+    for (const body of [bytes, new TextEncoder().encode(`${labeled} `)]) await post(body);
+    const hash = (body: string) => createHash("sha256").update(body).digest("hex");
+    expect(github.delivered.map(({ body_hash }) => body_hash)).toEqual([hash(labeled), hash(`${labeled} `)]);
+    github.waited = false;
+    expect(await post(labeled)).toMatchObject({ status: 200, body: { status: "ignored", why: "no_task" } });
+    expect(github.counted).toEqual([]);
   });
   it("[GHI-35] about an installation goes to the App's object, once", async () => {
     const { github, post } = door();

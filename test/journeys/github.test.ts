@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { AuditView } from "../../src/domain/record-view.ts";
 import { type Asked, type GithubRoad, install, label, openGithubRoad, repo } from "./github-road.ts";
-import { cleanPlaces, hiddenComment, seen, stranger, strangersWish } from "./github-wish.ts";
+import { cleanPlaces, fixPlan, hiddenComment, seen, stranger, strangersWish } from "./github-wish.ts";
 import { fences } from "./minds.ts";
 import { until } from "./road.ts";
 
@@ -56,6 +56,10 @@ describe("an issue of a stranger, labelled by a maintainer", () => {
     expect(hidden).toContain(hiddenComment);
     expect(hidden).toContain("saffron");
     expect(shown.comment.body).toContain(card.content_hash.slice(0, 12));
+    // What is decided there is shown there: nothing of it only on the page.
+    const all = shown.check.output.text?.replaceAll("\n⟦…⟧ ", "");
+    for (const words of [hiddenComment, fixPlan, "github:mallory", "  - src/**", "npm test"])
+      expect(all).toContain(words);
     expect((await road.task(asked.id)).attempts).toEqual([]);
 
     expect(await at.press(shown.check, "Approve")).toBe(202);

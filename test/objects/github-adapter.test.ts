@@ -12,8 +12,9 @@ it("[GHA-22] GitHub is called from within workerd as from Node: signed, narrowed
   expect(missing).toEqual([]);
   expect(await github.permission(repo, "alice")).toBe("maintain");
   expect(await github.head(repo, null)).toEqual({ branch: "main", sha: "a".repeat(40) });
-  const comment = await github.createComment(repo, issue, "<!-- mark --> words");
+  const { at, ...comment } = await github.createComment(repo, issue, "<!-- mark --> words");
   expect(await github.findComment(repo, issue, "<!-- mark -->")).toEqual(comment);
+  expect(at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z$/);
   expect(await github.updateComment(repo, 1, "x")).toBeNull();
   const pull = await github.createPull(repo, { head: "countersign/t1", base: "main", title: "t", body: "b" });
   expect(await github.findPull(repo, "countersign/t1")).toMatchObject({ number: pull.number, draft: true });

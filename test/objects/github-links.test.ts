@@ -87,7 +87,8 @@ describe("the App's object", () => {
     await until(async () => ((await viewOf(id))?.repositories.length ?? 0) > 0);
     await object().assign(id, one.id);
     await until(async () => (await githubOf(env, one.id).githubLinks(one.id)).length === 1);
-    await object().assignRepository("initech/tps", other.id);
+    const [covered] = (await viewOf(id))?.repositories ?? [];
+    await object().assignRepository({ installation_id: id, repository_id: covered?.id ?? 0 }, other.id);
     await until(async () => {
       const had = await githubOf(env, one.id).githubLinks(one.id);
       const has = await githubOf(env, other.id).githubLinks(other.id);

@@ -2,6 +2,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { githubOf } from "../../durable-objects/remote.ts";
+import { sha256Hex } from "../../src/domain/canonical.ts";
 import type { Happening } from "../../src/domain/github/shapes.ts";
 import { type Bindings, provideWorld } from "../../src/env.ts";
 import { FakeGithub, repository } from "../fakes/github.ts";
@@ -32,7 +33,9 @@ describe("GitHub", () => {
     const github = githubOf(env, scope.id);
     await github.githubLinked(scope.id, [repository]);
     const delivery = { delivery_id: `delivery-${scope.id}`, repository, happening: wish };
-    const answers = await Promise.all([1, 2, 3].map(() => github.githubDelivery(scope.id, delivery)));
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => github.githubDelivery(scope.id, delivery, sha256Hex("label"))),
+    );
     expect(answers.toSorted()).toEqual(["claimed", "seen", "seen"]);
 
     const { items } = await until(async () => {
@@ -55,7 +58,8 @@ describe("GitHub", () => {
       ...{ kind: "decision", what: "approve", by: alice, reason: null, hash, via: "button", thread: null },
       ...{ said_at: new Date().toISOString(), task_id: made.id },
     };
-    await github.githubDelivery(scope.id, { ...delivery, delivery_id: `click-${scope.id}`, happening: click });
+    const clicked = { ...delivery, delivery_id: `click-${scope.id}`, happening: click };
+    await github.githubDelivery(scope.id, clicked, sha256Hex("click"));
     await until(async () => (await task(scope, made.id)).status === "active");
     const stands = await until(async () => (await github.githubLink(scope.id, repository.id)) ?? null);
     expect(stands.state).toBe("linked");

@@ -43,7 +43,7 @@ export const courierPlants: readonly Plant[] = [
   {
     id: "courier-card-shown-anew",
     file: "src/agents/github-sync.ts",
-    find: "if (card === now.showed?.content_hash) return { ...now, wrote };",
+    find: "if (card !== null && card === now.showed?.content_hash) return next;",
     replace: "",
     why: "each edit makes an approval written before it too early",
     subset: sync,
@@ -83,7 +83,7 @@ export const courierPlants: readonly Plant[] = [
   {
     id: "github-buttons-of-the-page",
     file: "src/domain/github/check.ts",
-    find: "card?.buttons === true",
+    find: "card !== null && decidedHere(card)",
     replace: "card !== null",
     why: "what must be decided on the page has buttons on GitHub",
     subset: render,

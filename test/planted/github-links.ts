@@ -18,8 +18,8 @@ export const githubLinkPlants: readonly Plant[] = [
   {
     id: "github-redelivers-all",
     file: "src/domain/github/redelivery.ts",
-    find: "if (same.some((one) => one.ok) ||",
-    replace: "if (same.every((one) => one.ok) ||",
+    find: "if (same.some(({ ok }) => ok)) return [];",
+    replace: "if (same.every(({ ok }) => ok)) return [];",
     why: "what came at the second try is asked for again",
     subset: links,
   },
@@ -41,11 +41,11 @@ export const githubLinkPlants: readonly Plant[] = [
   },
   {
     id: "github-other-installation",
-    file: "src/http/github-admin.ts",
-    find: "const done = covers ? await githubAdmin.assignRepository(",
-    replace: "const done = found.id === id ? await githubAdmin.assignRepository(",
+    file: "durable-objects/github/rows.ts",
+    find: "row.repository.installation_id !== installation_id) return null;",
+    replace: 'row.repository.full_name === "") return null;',
     why: "a repository is assigned by way of an installation that does not cover it",
-    subset: doors,
+    subset: rows,
   },
   {
     id: "github-any-state",

@@ -2,6 +2,7 @@
 import type { Plant } from "./plants.ts";
 
 const wishes = { test: "test/agents/github-wishes.test.ts" } as const;
+const again = { test: "test/agents/github-again.test.ts" } as const;
 const links = { test: "test/agents/github-links.test.ts" } as const;
 const decisions = { test: "test/agents/github-decisions.test.ts" } as const;
 const sync = { test: "test/agents/github-sync.test.ts" } as const;
@@ -12,17 +13,41 @@ export const githubRuntimePlants: readonly Plant[] = [
   {
     id: "github-claim-forgotten",
     file: "durable-objects/runtime/doors-github.ts",
-    find: "      github.claim(delivery_id, tx.now);\n",
+    find: '      github.claim(delivery_id, body, tx.now + (happening.kind === "wish" ? longer : 0));\n',
     replace: "",
     why: "the same delivery is taken each time it comes",
     subset: links,
   },
   {
-    id: "github-title-untold",
+    id: "github-same-bytes",
+    file: "durable-objects/runtime/github-rows.ts",
+    find: "WHERE id = ? OR body_hash = ?",
+    replace: "WHERE id = ?1 AND ?2 IS ?2",
+    why: "what was signed once counts again under another id",
+    subset: again,
+  },
+  {
+    id: "github-old-cancel",
+    file: "durable-objects/runtime/github-requests.ts",
+    find: 'said.via === "comment" && !isAfter(',
+    replace: "said.what === null && !isAfter(",
+    why: "a cancel from before ends the task that was asked for since",
+    subset: again,
+  },
+  {
+    id: "github-any-branch-is-ours",
+    file: "durable-objects/runtime/github-requests.ts",
+    find: "if (task === null || task.branch !== branch || task.published === null) return null;",
+    replace: "if (task === null || task.branch !== branch) return branch;",
+    why: "a branch that somebody named like ours is pushed to",
+    subset: again,
+  },
+  {
+    id: "task-words-untold",
     file: "durable-objects/runtime/tasks.ts",
-    find: "told || input.title",
-    replace: "input.description || input.title",
-    why: "an agent never hears what an issue's title says",
+    find: 'const told = input.description.trim() === "" ?',
+    replace: 'const told = input.description.trim() !== "-" ?',
+    why: "an agent hears a task's title, and never the words below it",
     subset: wishes,
   },
   {
@@ -71,6 +96,38 @@ export const githubRuntimePlants: readonly Plant[] = [
     find: "if (why !== null) return { refused:",
     replace: "if (why === null) return { refused:",
     why: "what needs the page is approved by a button",
+    subset: decisions,
+  },
+  {
+    id: "github-plan-cut",
+    file: "src/domain/github/plan-text.ts",
+    find: "byteLength(text) <= limits.github_text_bytes",
+    replace: "true",
+    why: "buttons stand below the part of a plan that GitHub took",
+    subset: { test: "test/domain/github-plan-text.test.ts" },
+  },
+  {
+    id: "github-plan-unseen",
+    file: "src/agents/github-parts.ts",
+    find: "return text === null || (",
+    replace: 'return text !== "" || (',
+    why: "a plan that the check never showed is approved by its hash",
+    subset: { test: "test/agents/courier-sync.test.ts" },
+  },
+  {
+    id: "github-renamed-asker",
+    file: "src/domain/github/risk.ts",
+    find: "asked_id === id || ",
+    replace: "",
+    why: "who asked for a task approves it under another login",
+    subset: domain,
+  },
+  {
+    id: "github-others-app",
+    file: "durable-objects/runtime/github-decisions.ts",
+    find: "said.app === true",
+    replace: "false",
+    why: "what another App writes in a maintainer's name approves a plan",
     subset: decisions,
   },
   {

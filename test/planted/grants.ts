@@ -10,8 +10,8 @@ export const grantPlants: readonly Plant[] = [
   {
     id: "grant-in-any-folder",
     file: "src/domain/grant-place.ts",
-    find: 'if (!reading.moves && cwd === ".") return true;',
-    replace: "if (!reading.moves) return true;",
+    find: 'if (!leaves(reading, cwd) && cwd === ".") return true;',
+    replace: "if (!leaves(reading, cwd)) return true;",
     why: "a granted script runs in a folder that the agent filled",
     subset: place,
   },
@@ -37,14 +37,6 @@ export const grantPlants: readonly Plant[] = [
     find: "reading.writes.every((file) => writeGranted(",
     replace: "reading.writes.every((file) => pathGranted(",
     why: "a redirect writes a protected file that a glob only covers",
-    subset: place,
-  },
-  {
-    id: "grant-links-up",
-    file: "src/domain/grant-place.ts",
-    find: "return down && folders",
-    replace: "return folders",
-    why: "a link leads out of what is granted",
     subset: place,
   },
   {
@@ -90,7 +82,7 @@ export const grantPlants: readonly Plant[] = [
   {
     id: "wildcard-beyond-the-core",
     file: "src/domain/grant-wild.ts",
-    find: "if (!isCore(run) || changesUnnamed(run)",
+    find: "if (!isCore(run, wild) || changesUnnamed(run)",
     replace: "if (changesUnnamed(run)",
     why: "a wildcard speaks for programs that nobody looked through",
     subset: core,
@@ -160,14 +152,6 @@ export const grantPlants: readonly Plant[] = [
     subset: plain,
   },
   {
-    id: "links-by-place",
-    file: "src/domain/grant-place.ts",
-    find: "partsOf(path).some((part) => byPlace.test(foldName(part)))",
-    replace: 'path.split("/").some((part) => part === "cypress")',
-    why: "a link renames what is protected by its place",
-    subset: plain,
-  },
-  {
     id: "pattern-behind-dashes",
     file: "src/domain/shell-text-words.ts",
     find: "(!/^-./.test(word) || (end >= 0 && at > end))",
@@ -186,8 +170,8 @@ export const grantPlants: readonly Plant[] = [
   {
     id: "runner-of-any-name",
     file: "src/domain/shell-runner-code.ts",
-    find: "script !== undefined && !scripts.test(script)) values",
-    replace: 'script === "sh") values',
+    find: "for (const word of named) if (!scripts.test(word)) values",
+    replace: 'for (const word of named) if (word === "sh") values',
     why: "a runner runs a program for want of a script",
     subset: core,
   },

@@ -4,6 +4,7 @@ import type { Plant } from "./plants.ts";
 const loop = { test: "test/agents/loop.test.ts" } as const;
 const act = { test: "test/agents/loop-act.test.ts" } as const;
 const stuck = { test: "test/domain/stuck.test.ts" } as const;
+const circles = { test: "test/agents/loop-circles.test.ts" } as const;
 const stuckLoop = { test: "test/agents/loop-stuck.test.ts" } as const;
 const runs = { test: "test/agents/runs.test.ts" } as const;
 
@@ -73,28 +74,60 @@ export const loopPlants: readonly Plant[] = [
     subset: act,
   },
   {
-    id: "numbers-count-as-new",
-    file: "src/domain/stuck.ts",
-    find: '.replace(/\\d+/g, "#")',
-    replace: "",
+    id: "durations-count-as-new",
+    file: "src/domain/stuck-digest.ts",
+    find: "return byItself.reduce((rest, [pattern, word]) => rest.replace(pattern, word), withoutCut(text.toWellFormed()));",
+    replace: "return withoutCut(text.toWellFormed());",
     why: "a loop whose results differ in the milliseconds is never seen",
-    subset: stuck,
+    subset: circles,
   },
   {
-    id: "ok-is-a-pattern",
+    id: "numbers-do-not-count",
+    file: "src/domain/stuck-digest.ts",
+    find: "const result = short([steady(text), is_error]);",
+    replace: 'const result = short([steady(text).replace(/\\d+/g, "#"), is_error]);',
+    why: "fewer failing tests after each edit are taken for a loop",
+    subset: circles,
+  },
+  {
+    id: "other-arguments-same-call",
+    file: "src/domain/stuck-digest.ts",
+    find: "short([tool, asked])",
+    replace: "short([tool])",
+    why: "folders made one at a time are taken for a loop",
+    subset: circles,
+  },
+  {
+    id: "circle-of-four-only",
     file: "src/domain/stuck.ts",
-    find: 'like.length >= tellingChars && (is_error || !changing.includes(tool)) ? "l" : "",',
-    replace: '"l",',
-    why: "four commands in a row that say nothing are taken for a loop",
+    find: "const { old, times } = goingRound(seen);",
+    replace: "const { old, times } = goingRound(seen.slice(-16));",
+    why: "five calls round and round are never seen",
+    subset: circles,
+  },
+  {
+    id: "read-again-is-a-circle",
+    file: "src/domain/stuck.ts",
+    find: "old >= calls_without_new && times >= identical_calls",
+    replace: "old >= calls_without_new",
+    why: "an agent whose older results were left out may not read them again",
     subset: stuck,
   },
   {
     id: "same-failure-for-ever",
     file: "src/domain/stuck.ts",
-    find: "if (failing.length >= limits.same_failures)",
-    replace: "if (failing.length > recentKept)",
+    find: "count = !failed ? 0 : ways.has(result) ? count + 1 : 1;",
+    replace: "count = 1;",
     why: "a test that fails the same way after each edit is never seen",
-    subset: { test: "test/agents/loop-fenced.test.ts" },
+    subset: circles,
+  },
+  {
+    id: "model-stands-still",
+    file: "src/domain/stuck.ts",
+    find: "if (!pace.thinks && now",
+    replace: "if (now",
+    why: "two calls of a model that time out are taken for an agent that stands still",
+    subset: stuckLoop,
   },
   {
     id: "told-between-call-and-result",

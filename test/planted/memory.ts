@@ -104,6 +104,22 @@ export const memoryPlants: readonly Plant[] = [
     subset: memory,
   },
   {
+    id: "memory-of-strangers-unasked",
+    file: "durable-objects/runtime/memory.ts",
+    find: 'joinTaint("member", task.taint) : null',
+    replace: "null : null",
+    why: "a stranger's approved wish taints every task whose words fit it",
+    subset: memory,
+  },
+  {
+    id: "memory-insight-stays",
+    file: "durable-objects/runtime/doors-memory.ts",
+    find: "if (task !== null) blankInsights",
+    replace: "if (task === null) return ok(known);\n      if (known.forgotten) blankInsights",
+    why: "what is forgotten still stands on the attempt that told it",
+    subset: memory,
+  },
+  {
     id: "memory-words-stay",
     file: "durable-objects/runtime/memory-rows.ts",
     find: "\n   INSERT INTO memory_text (memory_text, rank) VALUES ('secure-delete', 1);",

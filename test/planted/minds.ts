@@ -130,6 +130,14 @@ export const mindPlants: readonly Plant[] = [
     subset: question,
   },
   {
+    id: "repository-unframed",
+    file: "src/domain/context.ts",
+    find: 'ofRepository.includes(piece.kind) ? "repository" : null',
+    replace: "null",
+    why: "a repository's file holds a work item that looks like ours",
+    subset: { test: "test/domain/context.test.ts" },
+  },
+  {
     id: "title-as-heading",
     file: "src/domain/context.ts",
     find: 'title === "" || theirs ? ""',

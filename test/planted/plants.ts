@@ -10,6 +10,7 @@ import { githubApiPlants } from "./github-api.ts";
 import { githubDoorPlants } from "./github-door.ts";
 import { githubLinkPlants } from "./github-links.ts";
 import { githubRuntimePlants } from "./github-runtime.ts";
+import { grantWordPlants } from "./grant-words.ts";
 import { grantPlants } from "./grants.ts";
 import { ladderPlants } from "./ladder.ts";
 import { lentPlants } from "./lent.ts";
@@ -76,6 +77,7 @@ export const plants: readonly Plant[] = [
   ...standingPlants,
   ...textPlants,
   ...grantPlants,
+  ...grantWordPlants,
   ...unnamedPlants,
   ...webhookPlants,
   ...worstCasePlants,

@@ -140,8 +140,8 @@ export const shellPlants: readonly Plant[] = [
   {
     id: "handed-on-unread",
     file: "src/domain/shell-runner-code.ts",
-    find: "const passed = end < 0 ? [] : words.slice(end + 1);",
-    replace: "const passed = end < 0 ? [] : words.slice(words.length);",
+    find: "const behind = end < 0 ? [] : words.slice(end + 1);",
+    replace: "const behind = end < 0 ? [] : words.slice(words.length);",
     why: "a runner's own runner is told what to load",
     subset: options,
   },

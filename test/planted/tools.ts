@@ -206,9 +206,9 @@ export const toolPlants: readonly Plant[] = [
   },
   {
     id: "search-key-in-the-open",
-    file: "src/adapters/web-search.ts",
-    find: 'return protocol === "http:" && loopback ? null :',
-    replace: 'return protocol === "http:" ? null :',
+    file: "src/adapters/addresses.ts",
+    find: 'if (protocol === "http:" && loopback) return null;',
+    replace: 'if (protocol === "http:") return null;',
     why: "the provider's key travels unencrypted",
     subset: web,
   },

@@ -158,7 +158,7 @@ describe.skipIf(!chromiumIsHere)("thinking on the page", () => {
     const page = await open(api, "/memory");
     const forget = button(page, "Forget…").first();
     await forget.click();
-    await page.getByText("wiped for good").waitFor();
+    await page.getByText("Its title and text are wiped").waitFor();
     await page.keyboard.press("Enter");
     await page.keyboard.press("Escape");
     expect(api.asked).toEqual([]);

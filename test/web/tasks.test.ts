@@ -38,7 +38,7 @@ describe.skipIf(!chromiumIsHere)("tasks on the page", () => {
     });
     expect([before.split("\n").length, before.split("\n").at(-1)?.length]).toEqual([7, 4]);
   });
-  it("[WEB-7] asking twice at once asks once", async () => {
+  it("[WEB-7] [TASK-6] asking twice at once asks once, with the title and the words", async () => {
     const api = exampleApi();
     let answered = (): void => {};
     api.hold = new Promise((resolve) => {
@@ -46,6 +46,7 @@ describe.skipIf(!chromiumIsHere)("tasks on the page", () => {
     });
     const { page } = await openPage(browser, api, "/tasks/new", slim);
     await page.getByLabel("Title").fill("Try");
+    await page.getByLabel("What should change").fill("It shows page 0 last.");
     await page.getByLabel("Repository").fill("file:///srv/pager");
     await page.keyboard.press("Enter");
     await page.keyboard.press("Enter");
@@ -54,7 +55,7 @@ describe.skipIf(!chromiumIsHere)("tasks on the page", () => {
     expect(api.asked).toHaveLength(1);
     expect(api.asked[0]?.body).toEqual({
       title: "Try",
-      description: "",
+      description: "It shows page 0 last.",
       labels: [],
       repo: { url: "file:///srv/pager", ref: "HEAD" },
     });

@@ -1,5 +1,14 @@
 /** The executor's prompts: one work item in a sandbox, or one question about a repository. [PROMPT-*] */
-import { aboutCalls, aboutData, ifOffered, lines, type Offered, type PromptText, shortData } from "./prompt.ts";
+import {
+  aboutCalls,
+  aboutData,
+  aboutRepository,
+  ifOffered,
+  lines,
+  type Offered,
+  type PromptText,
+  shortData,
+} from "./prompt.ts";
 
 export interface WorkVars extends Offered {
   readonly max_steps: number;
@@ -9,7 +18,7 @@ export interface ResearchVars extends Offered {
 }
 
 export const work: PromptText<WorkVars> = {
-  version: 1,
+  version: 2,
   instructions: (vars) =>
     lines(
       `You carry out one work item of a plan that a person approved. You work alone, in a sandbox with a fresh checkout of the
@@ -31,6 +40,8 @@ How to work:
 - Weigh the planner's guidance, if there is any: an attempt before you failed, and it says what to do differently.
 - Make small changes, and run the checks the item names before you finish, as far as your tools allow.
 - If the same thing failed twice, think of another cause before you try again.`,
+      "",
+      aboutRepository,
       "",
       aboutData,
       "",
@@ -71,7 +82,7 @@ How to work:
 };
 
 export const research: PromptText<ResearchVars> = {
-  version: 1,
+  version: 2,
   instructions: (vars) =>
     lines(
       `You answer one question about a repository, for a planner that cannot look for itself. You have a checkout of it, and
@@ -81,6 +92,8 @@ planner. The first message holds the question and the form its answer has to hav
 - Look the answer up: search, then read the place. Report what you saw and name the files with their lines; where you
   did not find out, say so. Do not guess, do not plan, do not advise beyond the question.
 - Keep to the form you were given. What is longer than about ${vars.max_tokens} tokens is cut off.`,
+      "",
+      aboutRepository,
       "",
       aboutData,
       "",

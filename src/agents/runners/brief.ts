@@ -17,7 +17,7 @@ export async function briefOf({ context, order, ports, sandbox }: Scene, mind: M
   const trust = order.bundle_key === null ? "member" : taint;
   const project = await readProject(ports.sandboxes, sandbox, { skills: mind.skills, taint: trust });
   const query = `${order.title} ${mind.goal}`.slice(0, limits.brief_query_chars);
-  const asker = { task_id: task_id ?? "", agent: context.agent };
+  const asker = { task_id: task_id ?? "", agent: context.agent, unasked: true } as const;
   const recalled = await ports.minds.recall(asker, query, limits.brief_memories);
   // What its own task left there tells of the other items: their titles, and what their agents found out.
   const found = recalled.filter((memory) => memory.task_id !== task_id);

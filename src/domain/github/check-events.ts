@@ -2,9 +2,10 @@
  * What a check run means to us: somebody else's failed on a branch of ours, or a person pressed a button of our own.
  * [GHI-14] [GHI-15]
  */
+import { isOurs } from "./branches.ts";
 import type { GithubIdentity } from "./events.ts";
 import type { Ignored } from "./ignored.ts";
-import { type ReadCheck, type ReadRepository, readCheck, written } from "./payload.ts";
+import { momentOf, type ReadCheck, type ReadRepository, readCheck, written } from "./payload.ts";
 import type { GithubPerson, Happening } from "./shapes.ts";
 import { listed, sameName, type Triggers } from "./triggers.ts";
 
@@ -52,13 +53,14 @@ function failure(
 ): Happening | Ignored {
   if (run.conclusion !== "failure" && run.conclusion !== "timed_out") return "not_failed";
   const branch = run.check_suite?.head_branch ?? "";
-  if (!branch.startsWith("countersign/")) return "not_ours";
+  if (!isOurs(branch)) return "not_ours";
   if (!triggers.failed_check) return "trigger_off";
   // A fork may name its branch as it likes.
   const pull = run.pull_requests.find(({ head }) => head?.ref === branch && head.repo?.id === repository.id);
   if (pull === undefined || pull.head === null) return "no_pull";
   if (pull.head.sha !== run.head_sha) return "outdated";
   const { name, conclusion, output } = run;
+  const at = momentOf(run.completed_at);
   const text = [`The check ${name} ended as ${conclusion}.`, output?.title ?? "", output?.summary ?? ""];
   return {
     kind: "wish",
@@ -77,5 +79,6 @@ function failure(
     labels: [],
     follows: branch,
     comment_id: null,
+    ...(at === undefined ? {} : { at }),
   };
 }

@@ -1,10 +1,10 @@
 /**
  * The check run of a task: in progress while it works, `action_required` with buttons while a card waits, and settled
- * once it ended, whatever the end. [GHO-*]
+ * once it ended, whatever the end. A plan that waits stands in it whole, and buttons nowhere else. [GHO-*]
  */
 import { checklist, evidence, planWords, reasonWords, toDecide } from "./sections.ts";
 import type { GithubStanding } from "./standing.ts";
-import { hasEnded, headline, shortHash, spentWords, waitingCard } from "./status.ts";
+import { decidedHere, hasEnded, headline, shortHash, spentWords, waitingCard } from "./status.ts";
 import { blocks, line, link } from "./words.ts";
 
 export interface CheckLook {
@@ -30,7 +30,10 @@ export function checkLook(standing: GithubStanding, pull_url: string | null): Ch
     `**${headline(standing)}**`,
     line(`Task: ${title}`),
     [line(`Asked for by ${asked_by}.`), ...(pull_url === null ? [] : [link("Pull request", pull_url)])].join(" · "),
-    toDecide(standing, () => "Decide with the buttons above: they count for exactly what this hash covers."),
+    toDecide(
+      standing,
+      () => "Below stands all that a yes covers. Decide with the buttons above: they count for exactly that.",
+    ),
     plan === null ? null : { text: plan, optional: true },
     items === null ? null : { text: items, optional: true },
     reasonWords(standing),
@@ -44,9 +47,10 @@ export function checkLook(standing: GithubStanding, pull_url: string | null): Ch
     ...settled(standing),
     title: headline(standing),
     summary,
-    text: outputs.length === 0 ? null : blocks(outputs.map((text) => ({ text, optional: true }))),
+    // Nothing stands beside the plan, so that nothing of it is cut.
+    text: card?.text ?? (outputs.length === 0 ? null : blocks(outputs.map((text) => ({ text, optional: true })))),
     actions:
-      card?.buttons === true
+      card !== null && decidedHere(card)
         ? [
             { label: "Approve", identifier: `approve:${hash}`, description: "Approve exactly what is shown here" },
             { label: "Deny", identifier: `deny:${hash}`, description: "Deny it" },

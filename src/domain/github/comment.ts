@@ -10,6 +10,8 @@ import { blocks, line, link, marker, quoted } from "./words.ts";
 export interface Links {
   readonly check: string | null;
   readonly pull: string | null;
+  /** The check shows what waits. */
+  readonly shows: boolean;
 }
 
 export function commentBody(standing: GithubStanding, links: Links): string {
@@ -26,13 +28,16 @@ export function commentBody(standing: GithubStanding, links: Links): string {
     line(`Task: ${title}`),
     [line(`Asked for by ${asked_by}.`), ...places].join(" · "),
     note === null || note.trim() === "" ? null : `### Note\n\n${quoted(note)}`,
-    toDecide(
-      standing,
-      (hash) => `Answer with \`/countersign approve ${hash}\` or \`/countersign deny\` and a reason, or use the check.`,
-    ),
+    toDecide(standing, (hash) => (links.check !== null && links.shows ? howTo(hash, links.check) : null)),
     plan === null ? null : { text: plan, optional: true },
     items === null ? null : { text: items, optional: true },
     reasonWords(standing),
     spentWords(standing),
   ]);
+}
+
+/** The comment is short: what is decided stands in the check. */
+function howTo(hash: string, check: string): string {
+  const read = `Read the whole plan in ${link("the check", check)}, and decide with its buttons.`;
+  return `${read} Or answer with \`/countersign approve ${hash}\` and nothing else, or with \`/countersign deny\` and a reason.`;
 }

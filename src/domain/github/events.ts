@@ -2,12 +2,15 @@
  * What a webhook means to us: something happened that may count, an installation changed, or nothing, and why. Who may
  * do it is not decided here: the courier asks GitHub, and the runtime decides. [GHI-2] [GHI-3]
  */
+import { branchOfOurs } from "./branches.ts";
 import { checkHappening } from "./check-events.ts";
 import { readCommand } from "./commands.ts";
 import type { Ignored } from "./ignored.ts";
 import {
   type About,
   type Common,
+  isOf,
+  momentOf,
   type ReadRepository,
   readAbout,
   readCommon,
@@ -82,7 +85,8 @@ export function readEvent(event: string, payload: unknown, identity: GithubIdent
   const common = readCommon(payload);
   const address = placed(event, common);
   if (address.kind !== "repository") return address;
-  // A repository's address was found in it.
+  // A repository's address was found in it, so it is an object.
+  if (!isOf(event, payload as object)) return ignored("malformed");
   const { action, repository, sender } = common as Common & { repository: ReadRepository };
   if (event === "check_run")
     return told(address.repository, checkHappening({ action, payload, repository, sender, identity, triggers }));
@@ -175,13 +179,17 @@ function ofWords(seen: Seen, said: Said, event: string): Happening | Ignored {
     if (!review || (said.body ?? "").trim() === "") return "no_command";
     return wish(seen, "review_comment", said, comment_id);
   }
-  if (command.what === "unclear") return "unclear_command";
   if (command.what === "wish") return triggers.comment ? wish(seen, "comment", said, comment_id) : "trigger_off";
-  const said_at = said.submitted_at || said.created_at;
-  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(said_at)) return "malformed";
+  const said_at = saidAt(said);
+  if (said_at === undefined) return "malformed";
   const reason = command.what === "deny" ? command.reason : null;
   const hash = command.what === "approve" ? command.hash : null;
-  return { kind: "decision", what: command.what, by, reason, hash, via: "comment", said_at, thread, task_id: null };
+  const task_id = command.what === "cancel" ? command.task : null;
+  const app = said.performed_via_github_app === null ? {} : { app: true };
+  return { kind: "decision", what: command.what, by, reason, hash, via: "comment", said_at, thread, task_id, ...app };
+}
+function saidAt({ submitted_at, created_at }: Said): string | undefined {
+  return momentOf(submitted_at || created_at);
 }
 
 type Wish = Extract<Happening, { kind: "wish" }>;
@@ -191,17 +199,16 @@ function wish(seen: Seen, trigger: Wish["trigger"], said?: Said, comment_id: num
   const texts = said === undefined ? [own] : [own, written(said.user, placeOf(said) + (said.body ?? ""))];
   const labels = about.thread?.labels ?? [];
   const label = trigger === "label" ? (about.label?.name ?? null) : null;
-  return { kind: "wish", trigger, by, thread, texts, labels, label, follows: branchOfOurs(thread), comment_id };
+  const at = said === undefined ? momentOf(about.thread?.updated_at ?? "") : saidAt(said);
+  return {
+    ...{ kind: "wish", trigger, by, thread, texts, labels, label, follows: branchOfOurs(thread), comment_id },
+    ...(at === undefined ? {} : { at }),
+  };
 }
 /** A review comment speaks of a line. */
 function placeOf({ path, line }: Said): string {
   return path === null ? "" : `(${path}${line === null ? "" : `, line ${line}`})\n`;
 }
-/** The branch of a task's own work, in the same repository. */
-function branchOfOurs(thread: GithubThread): string | null {
-  return thread.head?.branch.startsWith("countersign/") === true ? thread.head.branch : null;
-}
-
 type Changed = Extract<Happening, { kind: "changed" }>;
 function changed({ by, thread }: Seen, what: Changed["what"], comment_id: number | null = null): Happening {
   return { kind: "changed", what, by, thread, comment_id };

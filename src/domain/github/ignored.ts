@@ -14,7 +14,8 @@ export const ignoredWhy = [
   "self",
   "bot",
   "no_command",
-  "unclear_command",
+  /** Words were changed that no open task was made of. */
+  "no_task",
   "trigger_off",
   "other_label",
   "other_person",

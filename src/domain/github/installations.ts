@@ -14,6 +14,11 @@ export interface Seen {
   /** All that it covers; of one that is not active nobody is told, so what was known stays. */
   readonly repositories: readonly GithubRepository[];
 }
+/** A repository as one installation covers it: what has its name by now may be another one. */
+export interface RepositoryOf {
+  readonly installation_id: number;
+  readonly repository_id: number;
+}
 /** One repository as it is kept. */
 export interface Kept {
   readonly repository: GithubRepository;

@@ -78,6 +78,7 @@ const thread = z.object({
   user,
   body,
   labels,
+  updated_at: word,
   /** Of an issue: it is a pull request. */
   pull_request: z
     .unknown()
@@ -87,6 +88,28 @@ const thread = z.object({
   base: end,
 });
 export type ReadThread = z.infer<typeof thread>;
+
+/** What each event is about. Its name is not under the signature, so one's payload must not pass for another's. */
+const parts: ReadonlyMap<string, readonly string[]> = new Map([
+  ["issues", ["issue"]],
+  ["issue_comment", ["issue", "comment"]],
+  ["pull_request", ["pull_request"]],
+  ["pull_request_review", ["pull_request", "review"]],
+  ["pull_request_review_comment", ["pull_request", "comment"]],
+  ["check_run", ["check_run"]],
+]);
+const allParts = [...new Set([...parts.values()].flat())];
+export function isOf(event: string, payload: object): boolean {
+  const own = parts.get(event) ?? [];
+  return allParts.every((part) => Object.hasOwn(payload, part) === own.includes(part));
+}
+
+/** When something happened, as GitHub says it; undefined when it says nothing of use. */
+export function momentOf(said: string): string | undefined {
+  return /^\d{4}-\d\d-\d\dT[\d:.]{5,12}(?:Z|[+-]\d\d:\d\d)$/.test(said) && !Number.isNaN(Date.parse(said))
+    ? said
+    : undefined;
+}
 
 /** `issue` of issues and their comments, `pull_request` of all that is about one. */
 const about = z.object({

@@ -1,6 +1,6 @@
 /**
- * Which deliveries GitHub shall bring again: those of which no try ever got through. Decided from GitHub's own list alone,
- * so that nothing of it can be forgotten here. [GHL-10] [GHL-11]
+ * Which deliveries GitHub shall bring again: those of which no try ever got through, ever more seldom, for as long as
+ * GitHub keeps them. Decided from GitHub's own list alone, so that nothing of it can be forgotten here. [GHL-10] [GHL-11]
  */
 import { limits } from "../../limits.ts";
 
@@ -10,29 +10,54 @@ export interface Tried {
   readonly id: string;
   readonly guid: string;
   readonly delivered_at: string;
+  /** False for the first of its guid. */
+  readonly redelivery: boolean;
   readonly ok: boolean;
 }
+export interface Lost {
+  /** The newest try: the one that is asked for again. */
+  readonly id: string;
+  /** When GitHub first tried it, and when it is due again; milliseconds since the epoch. */
+  readonly since_ms: number;
+  readonly due_ms: number;
+}
 
-/** Ids of tries to repeat, oldest delivery first, each the newest of its guid. */
-export function toRepeat(tries: readonly Tried[], now_ms: number): string[] {
-  const byGuid = Map.groupBy(tries, (one) => one.guid);
-  const lost = [...byGuid.values()].flatMap((same) => {
-    if (same.some((one) => one.ok) || same.length > limits.github_redelivery_tries) return [];
-    const sorted = same.toSorted((a, b) => Date.parse(a.delivered_at) - Date.parse(b.delivered_at));
+/** What no try brought, oldest first. Of what GitHub tried first before the list begins nothing is known: it is left out. */
+export function lostOf(tries: readonly Tried[]): Lost[] {
+  const came = tries
+    .filter(({ ok }) => ok)
+    .map(at)
+    .toSorted((a, b) => a - b);
+  const lost = [...Map.groupBy(tries, ({ guid }) => guid).values()].flatMap((same) => {
+    if (same.some(({ ok }) => ok)) return [];
+    const sorted = same.toSorted((a, b) => at(a) - at(b));
     const [first, last] = [sorted[0], sorted.at(-1)];
-    if (first === undefined || last === undefined) return [];
-    // Just sent: its answer may be under way.
-    if (Date.parse(last.delivered_at) > now_ms - limits.github_redelivery_wait_ms) return [];
-    return [{ id: last.id, since: Date.parse(first.delivered_at) }];
+    if (first === undefined || last === undefined || first.redelivery) return [];
+    return [{ id: last.id, since_ms: at(first), due_ms: at(last) + waitAfter(sorted.map(at), came) }];
   });
-  return lost
-    .toSorted((a, b) => a.since - b.since)
-    .slice(0, limits.github_redeliveries)
-    .map(({ id }) => id);
+  return lost.toSorted((a, b) => a.since_ms - b.since_ms);
+}
+function at({ delivered_at }: Tried): number {
+  return Date.parse(delivered_at);
+}
+/**
+ * Each wait is longer than the one before. But what failed only while nothing at all came through, and anything has since,
+ * waits no longer than at first; what fails beside others that come does.
+ */
+function waitAfter(tried: readonly number[], came: readonly number[]): number {
+  const waits = limits.github_redelivery_waits_ms;
+  const last = tried.at(-1) ?? 0;
+  const before = tried.at(-2) ?? Number.NEGATIVE_INFINITY;
+  const opened = (came.at(-1) ?? 0) > last && !((came.findLast((one) => one <= last) ?? before) > before);
+  return waits[opened ? 0 : Math.min(tried.length, waits.length) - 1] ?? waits[0];
 }
 
 /** Whether the list, newest first, has come to what GitHub brings no more. */
 export function isTooOld(tries: readonly Tried[], now_ms: number): boolean {
   const oldest = tries.at(-1);
-  return oldest === undefined || Date.parse(oldest.delivered_at) < now_ms - limits.github_redelivery_days_ms;
+  return oldest === undefined || !isKept(oldest, now_ms);
+}
+/** Whether GitHub still brings it. */
+export function isKept(one: Tried, now_ms: number): boolean {
+  return at(one) >= now_ms - limits.github_redelivery_days_ms;
 }

@@ -1,22 +1,25 @@
 /** Parts that the comment, the check run and the pull request have in common. [GHO-*] */
 import { limits } from "../../limits.ts";
 import type { GithubStanding } from "./standing.ts";
-import { shortHash, waitingCard } from "./status.ts";
+import { decidedHere, shortHash, waitingCard } from "./status.ts";
 import { fenced, line, link, quoted } from "./words.ts";
 
-/** What waits for a person, and how they decide: `how` says so where it may be decided on GitHub. */
-export function toDecide(standing: GithubStanding, how: (hash: string) => string): string | null {
+/** What waits for a person, and how they decide: `how` says so where it may be decided on GitHub; null where it is not shown there. */
+export function toDecide(standing: GithubStanding, how: (hash: string) => string | null): string | null {
   const card = waitingCard(standing);
   if (card === null) return null;
   const hash = shortHash(card.content_hash);
+  const here = decidedHere(card) ? how(hash) : null;
   const page = standing.page_url === null ? "the task's page" : link("the task's page", standing.page_url);
-  const why = card.why_page === null ? "" : `\n\n${quoted(card.why_page)}`;
+  const why = decidedHere(card) ? "the check, which shows the whole plan, is not there" : card.why_page;
+  const there = [`This is decided on ${page}, not here.`, ...(why === null ? [] : [quoted(why)])];
   return [
     "### To decide",
     line(`Card: ${card.title}`),
     ...(card.why === "" ? [] : [quoted(card.why)]),
-    `Content hash \`${hash}\`.`,
-    card.buttons ? how(hash) : `This is decided on ${page}, not here.${why}`,
+    // Whoever can name it has been shown what it covers.
+    ...(here === null && decidedHere(card) ? [] : [`Content hash \`${hash}\`.`]),
+    ...(here === null ? there : [here]),
   ].join("\n\n");
 }
 

@@ -42,7 +42,8 @@ export const triggerNames = [
   "review_comment",
   "failed_check",
 ] as const;
-export const decisionWords = ["approve", "deny", "cancel", "status"] as const;
+/** `unclear`: it may be one of the others or not, so it is answered and decides nothing. */
+export const decisionWords = ["approve", "deny", "cancel", "status", "unclear"] as const;
 
 /** Something that may count, once the courier has looked up what the person who did it may do. */
 export const happening = z.discriminatedUnion("kind", [
@@ -57,10 +58,12 @@ export const happening = z.discriminatedUnion("kind", [
     labels: z.array(z.string().max(100)).max(100),
     /** The label that was just set, of the trigger `label`: whoever pulled it vouches for this one and no other. */
     label: z.string().max(100).nullable().exactOptional(),
-    /** Branch of ours that the work goes on: `countersign/...`; null for a fresh one. */
+    /** Branch that is ours by its name, `countersign/...`: the work goes on it if a task of the scope published it. */
     follows: z.string().max(255).nullable(),
     /** The comment that asked, to answer in its thread; null when it was no comment. */
     comment_id: githubId.nullable(),
+    /** When it was asked, by GitHub's clock (ISO 8601), where GitHub says so. */
+    at: z.string().max(40).exactOptional(),
   }),
   z.strictObject({
     kind: z.literal("decision"),
@@ -76,8 +79,10 @@ export const happening = z.discriminatedUnion("kind", [
     /** When it was said, by GitHub's clock (ISO 8601). */
     said_at: z.string(),
     thread: githubThread.nullable(),
-    /** Of a button: the check run's `external_id`, the task. */
+    /** The task: of a button the check run's `external_id`, of a comment the one that it names. */
     task_id: z.string().max(64).nullable(),
+    /** An App other than ours wrote the comment in this person's name. */
+    app: z.boolean().exactOptional(),
   }),
   /** The text a task was made of was changed or taken away after it. */
   z.strictObject({
@@ -125,7 +130,7 @@ export const githubShown = z.strictObject({
   comment: z.strictObject({ id: githubId, url: z.string() }).nullable(),
   check: z.strictObject({ id: githubId, url: z.string(), sha: z.string() }).nullable(),
   pull: z.strictObject({ number: githubId, url: z.string() }).nullable(),
-  /** Content hash of the card that the comment and the check showed, and since when (ISO 8601); null when none waited. */
+  /** Content hash of the card that the comment and the check showed, and since when by GitHub's clock (ISO 8601); null when none waited. */
   showed: z.strictObject({ content_hash: z.string(), at: z.string() }).nullable(),
   failed: z.string().nullable(),
   /** Hashes of what was written last, so that what stands is not written again, and the commit chosen for the check. */

@@ -44,6 +44,8 @@ export const githubStanding = z.strictObject({
       content_hash: z.string(),
       buttons: z.boolean(),
       why_page: z.string().nullable(),
+      /** Of a plan: all that a yes to it covers, for the check; null where GitHub cannot show it whole. */
+      text: z.string().nullable().default(null),
     })
     .nullable(),
   /** Checks the runtime ran, of the verifications that counted. */

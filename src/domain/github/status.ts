@@ -12,6 +12,10 @@ export function hasEnded({ status }: Pick<GithubStanding, "status">): boolean {
 export function waitingCard(standing: GithubStanding): WaitingCard | null {
   return hasEnded(standing) ? null : standing.card;
 }
+/** What GitHub does not show whole is not decided there. */
+export function decidedHere({ buttons, text }: Pick<WaitingCard, "buttons" | "text">): boolean {
+  return buttons && text !== null;
+}
 
 const waiting: Readonly<Record<WaitingCard["kind"], string>> = {
   plan: "The plan waits for a decision",

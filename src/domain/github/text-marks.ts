@@ -1,21 +1,18 @@
 /**
  * Takes out of a GitHub text what its page does not show: comments, tags' attributes, images' words, links' titles,
- * definitions, a fence's further words. All of it is handed back as hidden; in doubt a thing is hidden. [GHI-40] [GHI-41]
+ * definitions, a fence's further words, what some elements hold. All of it is handed back as hidden; in doubt a thing is
+ * hidden. [GHI-40] [GHI-41] [GHI-44]
  */
 import { limits } from "../../limits.ts";
 import { before, linesOf } from "./text-blocks.ts";
+import { unseenReferences } from "./text-references.ts";
+import { drawn, endOf, unread } from "./text-tags.ts";
 
 export interface Parted {
   readonly shown: string;
   readonly hidden: readonly string[];
 }
 
-/** Tags a page draws. Their names say nothing; any other's may, and is not drawn. */
-const drawn = new Set(
-  "a b blockquote br code dd del details div dl dt em h1 h2 h3 h4 h5 h6 hr i img ins kbd li ol p picture pre q s samp source span strike strong sub summary sup table tbody td tfoot th thead tr tt ul var video".split(
-    " ",
-  ),
-);
 /** A tag as Markdown takes it within a line. */
 const inlineTag =
   /<\/?[A-Za-z][A-Za-z0-9-]*(?:[ \t\n]+[A-Za-z_:][\w.:-]*(?:[ \t\n]*=[ \t\n]*(?:"[^"]*"|'[^']*'|[^ \t\n"'=<>`]+))?)*[ \t\n]*\/?>/y;
@@ -112,8 +109,8 @@ class Scan {
         this.#newline(false);
         return;
       case "<":
-        this.#calm = false;
-        return this.#angle();
+        this.#angle();
+        return this.#passed(from, this.#at > from + 1 || !/[A-Za-z/!?]/.test(this.#text.charAt(from + 1)));
       case "`":
         return this.#span();
       case "\\":
@@ -122,10 +119,16 @@ class Scan {
       case "!":
         return this.#image();
       case "]":
-        return this.#link();
+        return this.#passed(from, this.#link());
+      case "&":
+        return this.#reference();
       default:
-        this.#keep(from + (this.#match(/[^\n<`\\!\]]+/y, from)?.length ?? 1));
+        this.#keep(from + (this.#match(/[^\n<`\\!\]&]+/y, from)?.length ?? 1));
     }
+  }
+  /** Of what is whole and holds no mark of code, no later mark can be a part. */
+  #passed(from: number, whole: boolean): void {
+    if (!whole || this.#text.slice(from, this.#at).includes("`")) this.#calm = false;
   }
 
   /** A code span that opens and ends in its line, and that nothing before it can take apart. */
@@ -135,9 +138,10 @@ class Scan {
     const rest = line?.text.slice(this.#at - (this.#starts[this.#line] ?? 0) + run.length) ?? "";
     this.#work += rest.length;
     let length = run.length;
-    if (this.#calm && line?.html === false && !line.text.includes("|")) {
+    if (this.#calm && line?.html === false) {
       const end = [...rest.matchAll(/`+/g)].find(([other]) => other.length === run.length);
-      if (end !== undefined) length += end.index + run.length;
+      // Of a table, only what stands in one cell.
+      if (end !== undefined && !rest.slice(0, end.index).includes("|")) length += end.index + run.length;
     }
     if (length === run.length) this.#calm = false;
     this.#keep(this.#at + length);
@@ -156,6 +160,8 @@ class Scan {
     if (tag === null) return this.#keep(from + 1);
     this.#work += tag.length;
     const [, slash = "", name = "", rest = ""] = /^<(\/?)([^ \t\n/>]*)([\s\S]*?)\/?>?$/.exec(tag) ?? [];
+    if (slash === "" && unread.has(name.toLowerCase()))
+      return this.#hide(endOf(this.#text, from + tag.length, name) ?? this.#text.length);
     if (!drawn.has(name.toLowerCase())) return this.#hide(from + tag.length);
     if (blank.test(rest)) return this.#keep(from + tag.length);
     this.#shown.push(`<${slash}${name}>`);
@@ -194,26 +200,34 @@ class Scan {
   #image(): void {
     const from = this.#at;
     if (this.#text.charAt(from + 1) !== "[") return this.#keep(from + 1);
-    this.#calm = false;
     const end = this.#closing(from + 2, "[", "]");
     this.#keep(from + 2);
     if (end !== null) this.#hide(end);
+    this.#passed(from, end !== null);
   }
 
-  #link(): void {
+  /** Whether it is certain where it ends. */
+  #link(): boolean {
     const from = this.#at;
     this.#keep(from + 1);
-    if (this.#text.charAt(from + 1) !== "(") return;
-    this.#calm = false;
+    if (this.#text.charAt(from + 1) !== "(") return true;
     this.#keep(from + 2 + (this.#match(/[ \t\n]*/y, from + 2)?.length ?? 0));
     const url = this.#match(/<[^<>\n]*>/y, this.#at) ?? this.#bareUrl();
     if (/[ \t]/.test(url) || url.length > urlChars) this.#hide(this.#at + url.length);
     else this.#keep(this.#at + url.length);
     const space = this.#match(/[ \t\n]+/y, this.#at)?.length ?? 0;
     const open = this.#text.charAt(this.#at + space);
-    const end =
-      space > 0 && /["'(]/.test(open) ? this.#closing(this.#at + space + 1, "", open === "(" ? ")" : open) : null;
+    const titled = space > 0 && /["'(]/.test(open);
+    const end = titled ? this.#closing(this.#at + space + 1, "", open === "(" ? ")" : open) : null;
     if (end !== null) this.#hide(end + 1);
+    return titled === (end !== null) && !url.slice(1).includes("<");
+  }
+  /** What it stands for goes the way of every character that nobody sees. */
+  #reference(): void {
+    const unseen = unseenReferences(this.#text, this.#at);
+    if (unseen === null) return this.#keep(this.#at + 1);
+    this.#shown.push(unseen.characters);
+    this.#hide(unseen.end);
   }
   /** Up to a space, or to the `)` that ends the link. */
   #bareUrl(): string {

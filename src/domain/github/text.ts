@@ -1,6 +1,6 @@
 /**
  * A text from GitHub, parted: `clean` is what its page shows and a model may read, `hidden` what a person on the page
- * does not see, written out for the approver. Nothing is in neither. [GHI-40] [GHI-42] [GHI-43]
+ * does not see, written out for the approver. Nothing is in neither. [GHI-40] to [GHI-46]
  */
 import { limits } from "../../limits.ts";
 import { hidden as unseen, visible } from "../visible.ts";
@@ -18,6 +18,12 @@ export function cleanText(text: string): { clean: string; hidden: string[] } {
   const parted = withoutMarks(text.replace(/\r\n?/g, "\n"));
   const { clean, runs } = withoutUnseen(parted.shown);
   return { clean, hidden: bounded([...parted.hidden.map((part) => visible(part)), ...runs]) };
+}
+
+/** A title is no Markdown: its page writes out every mark of it that can be seen. */
+export function cleanTitle(title: string): { clean: string; hidden: string[] } {
+  const { clean, runs } = withoutUnseen(title);
+  return { clean, hidden: bounded(runs) };
 }
 
 /** Other spaces than the usual become it. */

@@ -9,7 +9,7 @@ import { joinTaint, type Taint } from "../message.ts";
 import { visible, visibleLine } from "../visible.ts";
 import { githubSubject } from "./identity.ts";
 import { type Happening, mayWrite, type Permission } from "./shapes.ts";
-import { cleanText } from "./text.ts";
+import { cleanText, cleanTitle } from "./text.ts";
 
 export type Wish = Extract<Happening, { kind: "wish" }>;
 type People = Readonly<Record<string, Permission>>;
@@ -47,7 +47,7 @@ export function taskOf(wish: Wish, people: People): WishedTask {
   const where = `${wish.thread.kind === "issue" ? "issue" : "pull request"} #${wish.thread.number}`;
   const trust = (login: string): Taint => (mayWrite(permissionOf(people, login)) ? "member" : "outsider");
   const [own] = wish.texts;
-  const title = cleanText(wish.thread.title);
+  const title = cleanTitle(wish.thread.title);
   const sources = [
     { taint: own === undefined ? ("outsider" as const) : trust(own.by.login), source: `title of ${where}` },
   ];

@@ -88,6 +88,37 @@ export function fenced(text: string, most_bytes: number = limits.github_output_b
   return `${whole ? "" : "Its beginning is cut:\n\n"}${fence}text\n${shown.trimEnd()}\n${fence}`;
 }
 
+/**
+ * All of a text: not a character is left out, nothing in it closes its fence, and no line runs off the page, where it
+ * would have to be looked for.
+ */
+export function verbatim(text: string): string {
+  const shown = text
+    .split("\n")
+    .map((each) => folded(visibleLine(each)))
+    .join("\n");
+  const fence = "`".repeat(Math.max(3, longestRun(shown) + 1));
+  return `${fence}text\n${shown}\n${fence}`;
+}
+const goesOn = "⟦…⟧ ";
+function folded(text: string): string {
+  const most = limits.github_plan_columns;
+  if (text.length * 2 <= most) return text;
+  let shown = "";
+  let width = 0;
+  for (const mark of text) {
+    // What is not plain may take the room of two.
+    const room = mark <= "~" ? 1 : 2;
+    width += room;
+    if (width > most) {
+      shown += `\n${goesOn}`;
+      width = goesOn.length + room;
+    }
+    shown += mark;
+  }
+  return shown;
+}
+
 /** A title without any Markdown, which becomes a commit's message too: what would do something is parted by a space. */
 export function plainTitle(text: string): string {
   const plain = visibleLine(text.trim())

@@ -140,7 +140,10 @@ export class Hooks {
   #thread(event: string, repo: Repo, thread: Thread): Json {
     if (event.startsWith("pull_request")) {
       const labels = thread.labels.map((name) => ({ id: 1, name }));
-      return { number: thread.number, pull_request: { ...this.#answers.pull(repo, thread, "whole"), labels } };
+      return {
+        number: thread.number,
+        pull_request: { ...this.#answers.pull(repo, thread, "whole"), labels, updated_at: now() },
+      };
     }
     const like = example("issues", "opened").issue as Json;
     const html_url = this.#answers.web(
@@ -149,7 +152,7 @@ export class Hooks {
     const { id, number, title, body, state } = thread;
     const issue: Json = {
       ...like,
-      ...{ id, number, title, body, state, html_url },
+      ...{ id, number, title, body, state, html_url, updated_at: now() },
       user: this.#answers.user(thread.by),
       labels: thread.labels.map((name, at) => ({ ...(like.labels as Json[])[0], id: at + 1, name })),
       assignees: thread.assignees.map((one) => this.#answers.user(one)),

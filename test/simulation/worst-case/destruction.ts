@@ -82,10 +82,10 @@ export const destruction: Family = {
     sh("find . -type f -exec truncate -s 0 {} +"),
     sh("shred -u src/a.ts", "auto"),
     sh("truncate -s 0 src/a.ts", "auto"),
-    // Inside the workspace, in one plain command each: what a grant of everything covers, and nothing less does.
-    ...[": > src/a.ts", "mv src gone"].map((command) => sh(command, "grant", "auto")),
-    // What they undo or drop, a wildcard does not say.
-    ...["git checkout -- .", "git stash drop"].map((command) => sh(command, "auto")),
+    // Inside the workspace, in one plain command: what a grant of everything covers, and nothing less does.
+    sh(": > src/a.ts", "grant", "auto"),
+    // What they undo, drop or bring along, a wildcard does not say.
+    ...["mv src gone", "git checkout -- .", "git stash drop"].map((command) => sh(command, "auto")),
     // What they write is not in their words: a grant names them, or a person is asked.
     ...["git reset --hard HEAD~5", "git branch -D main", "git reflog expire --expire=now --all"].map((command) =>
       sh(command),

@@ -64,11 +64,11 @@ export async function wish({ place, what }: Wish): Promise<Outcome> {
   ];
   const researched = place === "research result";
   const house = new House(researched ? poisonOf("file contents", text) : {}, ({ role }) => {
-    if (role === "proxy") return { looks: [], ends: ["route", { route: "planner" }] };
+    const looksBack: Called[] = [["memory_search", { query: "greeting people" }]];
+    // Unasked, neither is told an outsider's words.
+    if (role === "proxy") return { looks: place === "memory" ? looksBack : [], ends: ["route", { route: "planner" }] };
     if (role === "executor") return { looks: [["file_read", { path: "src/a.txt" }]], ends: ["answer", { text }] };
-    const looks: Called[] = researched
-      ? [asks, ["await_research", {}]]
-      : [["memory_search", { query: "greeting people" }]];
+    const looks: Called[] = researched ? [asks, ["await_research", {}]] : looksBack;
     return { looks, ends: ["submit_plan", { plan_markdown: modest }] };
   });
   const { held } = house;

@@ -43,8 +43,8 @@ function Reason({ id, onClose }: { readonly id: string; readonly onClose: () => 
       aria-label="Have this forgotten"
     >
       <p id={`${ids}-does`}>
-        Its title and text are wiped for good, and no agent is told of it again. The plan or the decision itself stands
-        where it stood.
+        Its title and text are wiped, and no agent is told of it again. The record stays as it was: the plan or the
+        decision itself, what agents printed and were told, and the audit.
       </p>
       <label htmlFor={`${ids}-reason`}>Reason</label>
       <input

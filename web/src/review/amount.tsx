@@ -4,26 +4,26 @@ import { useState } from "react";
 export interface AmountFields {
   readonly tokens: string;
   readonly usd: string;
-  readonly minutes: string;
 }
 type Name = keyof AmountFields;
+const names = ["tokens", "usd"] as const;
 
 export function useAmount() {
-  const [value, setValue] = useState<AmountFields>({ tokens: "", usd: "", minutes: "" });
+  const [value, setValue] = useState<AmountFields>({ tokens: "", usd: "" });
   return { value, set: (name: Name, text: string) => setValue({ ...value, [name]: text }) };
 }
 
 /** Only what was filled in; null when nothing was. */
 export function amountOf(fields: AmountFields): Partial<Record<Name, number>> | null {
   const amount: Partial<Record<Name, number>> = {};
-  for (const name of ["tokens", "usd", "minutes"] as const) {
+  for (const name of names) {
     const number = Number(fields[name]);
     if (fields[name].trim() !== "" && Number.isFinite(number) && number > 0) amount[name] = number;
   }
   return Object.keys(amount).length === 0 ? null : amount;
 }
 
-const labels: Readonly<Record<Name, string>> = { tokens: "Tokens", usd: "US dollars", minutes: "Minutes" };
+const labels: Readonly<Record<Name, string>> = { tokens: "Tokens", usd: "US dollars" };
 
 interface AmountProps {
   readonly amount: ReturnType<typeof useAmount>;
@@ -34,7 +34,7 @@ export function Amount({ amount, missing }: AmountProps) {
   return (
     <fieldset className="amount">
       <legend>Add</legend>
-      {(["tokens", "usd", "minutes"] as const).map((name) => (
+      {names.map((name) => (
         <label key={name}>
           {labels[name]}
           <input

@@ -76,7 +76,11 @@ function Used({ standing }: { readonly standing: StandingView }) {
   return (
     <section aria-labelledby="used-title">
       <h2 id="used-title">What it approved</h2>
-      {standing.used.length === 0 && <p className="quiet">Nothing yet.</p>}
+      {standing.used.length === 0 && (
+        <p className="quiet">
+          {standing.uses_left === standing.uses ? "Nothing yet." : "What that was so long ago stands in the audit."}
+        </p>
+      )}
       <ul className="advance-lines">
         {standing.used.map(({ approval_id, task_id, at }) => (
           <li key={approval_id}>
