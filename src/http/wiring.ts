@@ -48,7 +48,11 @@ export function doorPorts(bindings: Bindings): DoorPorts {
 async function sandboxHealth(bindings: Bindings): Promise<Feature> {
   try {
     await worldOf(bindings).sandboxes.sandboxes();
-    return { name: "sandbox", ok: true, detail: "The sandbox host answers." };
+    return {
+      name: "sandbox",
+      ok: true,
+      detail: bindings.SANDBOX === "container" ? "Each sandbox has a container." : "The sandbox host answers.",
+    };
   } catch (error) {
     return {
       name: "sandbox",
