@@ -32,7 +32,7 @@ const port = 8080;
 // The host refuses every other Host header, wherever it listens.
 const base = `http://127.0.0.1:${port}`;
 
-/** Started whether or not it comes up: `ready` says. */
+/** Started whether or not it comes up: `ready` says. A platform that does not answer is not waited for. */
 export async function startMachine(
   machine: Machine,
   { secret, memory_mb, idle_ms, outbound }: { secret: string; memory_mb: number; idle_ms: number; outbound: Fetcher },
@@ -43,15 +43,28 @@ export async function startMachine(
       "unreachable",
       `wrangler.toml names no image "${imageName}" for the sandboxes' containers`,
     );
-  await machine.interceptOutboundHttp(gateHost, outbound);
-  await machine.interceptOutboundHttps("*", outbound);
+  await inTime(machine.interceptOutboundHttp(gateHost, outbound));
+  await inTime(machine.interceptOutboundHttps("*", outbound));
   machine.start({
     image,
     instance: instanceFor(memory_mb, limits.container_host_mb),
     enableInternet: false,
     env: { SANDBOX_SECRET: secret, SANDBOX_PORT: String(port), SANDBOX_ADDRESS: "0.0.0.0", GIT_GATE: gateOrigin },
   });
-  await machine.setInactivityTimeout(idle_ms);
+  await inTime(machine.setInactivityTimeout(idle_ms));
+}
+
+async function inTime(work: Promise<void>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    const failure = new SandboxFailure("unreachable", "the platform did not make the container in time", true);
+    timer = setTimeout(() => reject(failure), limits.container_start_ms);
+  });
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Asks until it answers, and not longer than a start may take. */
