@@ -29,6 +29,10 @@ export class SandboxObject extends DurableObject<Bindings> {
   override fetch(request: Request): Promise<Response> {
     return this.#box.answer(request);
   }
+  /** Whether the deployment gives these objects containers. */
+  async configured(): Promise<boolean> {
+    return this.ctx.container !== undefined;
+  }
   /** A call of its own: nothing that comes out of a container is ever taken for a request to it. */
   outbound(request: Request): Promise<Response> {
     return this.#box.outbound(request);

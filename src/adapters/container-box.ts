@@ -134,8 +134,7 @@ export class ContainerBox {
       if (presets.length > 0 && known?.ran !== false)
         throw new SandboxFailure("bad_request", `"${presets[0]}" counts before anything else has run: name the hosts`);
       const meant = presets.length > 0 ? await line.ask("presets", {}) : {};
-      const hosts = words.flatMap((word) => meant[word] ?? [word]);
-      await this.#note({ hosts: [...new Set([...(known?.hosts ?? []), ...hosts])] });
+      await this.#grant(words.flatMap((word) => meant[word] ?? [word]));
     }
     return line.send("exec", JSON.stringify(input));
   }
@@ -221,6 +220,10 @@ export class ContainerBox {
   async #note(change: Partial<Kept>): Promise<void> {
     const known = await this.#known();
     if (known !== null) await this.#put({ ...known, ...change });
+  }
+  async #grant(hosts: readonly string[]): Promise<void> {
+    const granted = (await this.#known())?.hosts ?? [];
+    await this.#note({ hosts: [...new Set([...granted, ...hosts])] });
   }
   async #ran(): Promise<void> {
     if ((await this.#known())?.ran === false) await this.#note({ ran: true });

@@ -48,6 +48,9 @@ export function doorPorts(bindings: Bindings): DoorPorts {
 async function sandboxHealth(bindings: Bindings): Promise<Feature> {
   try {
     await worldOf(bindings).sandboxes.sandboxes();
+    // No sandbox has this name; asking it starts nothing.
+    if (bindings.SANDBOX === "container" && !(await bindings.SANDBOXES?.getByName("git/healthz").configured()))
+      return { name: "sandbox", ok: false, detail: "wrangler.toml configures no [[containers]] for SandboxObject." };
     return {
       name: "sandbox",
       ok: true,

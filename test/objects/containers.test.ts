@@ -7,6 +7,7 @@ import type { Machine } from "../../src/adapters/container-machine.ts";
 import { containersAddress } from "../../src/adapters/container-sandboxes.ts";
 import { HostSandboxes } from "../../src/adapters/host-sandboxes.ts";
 import { gateOrigin } from "../../src/domain/gate.ts";
+import { doorPorts } from "../../src/http/wiring.ts";
 import { failure, finish, shell, spec, text } from "../contract/programs.ts";
 
 const objects = () => {
@@ -59,6 +60,9 @@ describe("the object of a container, in workerd", () => {
       message: expect.stringContaining("[[containers]]"),
     });
     expect((await sandboxes.sandboxes()).map(({ id }) => id)).toContain("con-none");
+    const features = await doorPorts({ ...env, SANDBOX: "container" }).features();
+    const [sandbox] = features.filter(({ name }) => name === "sandbox");
+    expect(sandbox).toMatchObject({ ok: false, detail: expect.stringContaining("[[containers]]") });
     await sandboxes.destroy("con-none");
     expect((await sandboxes.sandboxes()).map(({ id }) => id)).not.toContain("con-none");
     expect(await failure(sandboxes.read("con-none", "a"))).toBe("no_such_sandbox");
