@@ -1,9 +1,13 @@
-/** The deployment's executor slots, as leases, asked before work is claimed; and how far the minute's sweep has come. [POOL-*] */
+/**
+ * The deployment's executor slots, as leases, asked before work is claimed; how far the minute's sweep has come; and the
+ * list of its sandboxes in containers. [POOL-*] [CON-6]
+ */
 import { DurableObject } from "cloudflare:workers";
 import { mayTakeSlot } from "../src/domain/pool.ts";
 import { limits } from "../src/limits.ts";
 import type { RemotePool } from "./remote.ts";
-import { applySchema, durableSql, type Sql } from "./sql.ts";
+import { type ListedSandbox, SandboxList, sandboxListSchema } from "./sandbox-list.ts";
+import { applySchemas, durableSql, type Sql } from "./sql.ts";
 
 const poolSchema = [
   `CREATE TABLE slots (holder TEXT PRIMARY KEY, scope TEXT NOT NULL, expires_at INTEGER NOT NULL);
@@ -15,10 +19,12 @@ const waitingForgottenMs = 60_000;
 
 export class PoolObject extends DurableObject<unknown> implements RemotePool {
   readonly #sql: Sql;
+  readonly #list: SandboxList;
   constructor(ctx: DurableObjectState, env: unknown) {
     super(ctx, env);
     this.#sql = durableSql(ctx);
-    applySchema(this.#sql, "pool", poolSchema);
+    applySchemas(this.#sql, { pool: poolSchema, sandbox_list: sandboxListSchema });
+    this.#list = new SandboxList(this.#sql);
   }
 
   /** `holder` is `<scope>/<agent>`; one that has a slot keeps it. */
@@ -70,6 +76,16 @@ export class PoolObject extends DurableObject<unknown> implements RemotePool {
       this.#sql.run("DELETE FROM sweep");
       if (cursor !== null) this.#sql.run("INSERT INTO sweep (one, cursor) VALUES (1, ?)", cursor);
     });
+  }
+  /** False when there are too many. */
+  async keepSandbox(sandbox: ListedSandbox): Promise<boolean> {
+    return this.#sql.transaction(() => this.#list.keep(sandbox));
+  }
+  async forgetSandbox(id: string): Promise<void> {
+    this.#sql.transaction(() => this.#list.forget(id));
+  }
+  async sandboxes(): Promise<readonly ListedSandbox[]> {
+    return this.#list.all();
   }
   async release(holder: string): Promise<void> {
     this.#sql.transaction(() => this.#sql.run("DELETE FROM slots WHERE holder = ?", holder));

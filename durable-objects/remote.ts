@@ -27,6 +27,7 @@ import type { AgentReport, Move } from "./agent/self.ts";
 import type { ChainEnd } from "./audit-log.ts";
 import type { Lease } from "./durable-queue.ts";
 import type { Death, Letter, LetterStanding, LettersQuery } from "./letters.ts";
+import type { ListedSandbox } from "./sandbox-list.ts";
 import type { Confirmed } from "./shipping.ts";
 
 export interface OutputNote {
@@ -132,6 +133,9 @@ export interface RemotePool {
   endSlots(): Promise<void>;
   sweepFrom(): Promise<string | null>;
   sweptTo(cursor: string | null): Promise<void>;
+  keepSandbox(sandbox: ListedSandbox): Promise<boolean>;
+  forgetSandbox(id: string): Promise<void>;
+  sandboxes(): Promise<readonly ListedSandbox[]>;
 }
 
 // The objects declare that they implement these, so the stubs do.

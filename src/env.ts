@@ -6,9 +6,13 @@ import { z } from "zod";
 import type { AgentObject } from "../durable-objects/agent-object.ts";
 import type { GithubObject } from "../durable-objects/github-object.ts";
 import type { PoolObject } from "../durable-objects/pool-object.ts";
-import { githubOf } from "../durable-objects/remote.ts";
+import { githubOf, poolOf } from "../durable-objects/remote.ts";
 import type { RuntimeObject } from "../durable-objects/runtime-object.ts";
+import type { SandboxObject } from "../durable-objects/sandbox-object.ts";
+import { absentSandboxes } from "./adapters/absent-sandboxes.ts";
 import { blobArtifacts } from "./adapters/blobs.ts";
+import { ContainerBox, type ContainerParts } from "./adapters/container-box.ts";
+import { type ContainerObjects, containersAddress } from "./adapters/container-sandboxes.ts";
 import { gitCredentials } from "./adapters/git-credentials.ts";
 import type { GithubBindings, GithubConfig } from "./adapters/github-config.ts";
 import type { GithubTokens } from "./adapters/github-tokens.ts";
@@ -21,7 +25,7 @@ import { type SearchBindings, searchFrom } from "./adapters/web-search.ts";
 import { webhookPost } from "./adapters/webhook-post.ts";
 import type { GitCredentials, Github, GithubApp } from "./agents/github-port.ts";
 import type { Models } from "./agents/models.ts";
-import { type Artifacts, type Sandboxes, SandboxFailure, type WebSearch } from "./agents/ports.ts";
+import type { Artifacts, Sandboxes, WebSearch } from "./agents/ports.ts";
 import type { WebhookPost } from "./agents/webhook-port.ts";
 import type { Sent } from "./domain/posted.ts";
 import type { RecordsBatch } from "./domain/records.ts";
@@ -37,6 +41,8 @@ export interface Bindings extends RoleBindings, SearchBindings, GithubBindings {
   readonly DB: D1Database;
   readonly BLOBS: R2Bucket;
   readonly ASSETS: Fetcher;
+  readonly SANDBOXES?: DurableObjectNamespace<SandboxObject>;
+  readonly SANDBOX?: string;
   readonly SANDBOX_URL?: string;
   readonly SANDBOX_SECRET?: string;
   readonly COUNTERSIGN_ADMIN_TOKEN?: string;
@@ -46,8 +52,12 @@ export interface Bindings extends RoleBindings, SearchBindings, GithubBindings {
   readonly WEBHOOK_LOOPBACK?: string;
 }
 
+/** What the object of a container brings itself; the rest is the deployment's. */
+type OwnParts = Pick<ContainerParts, "name" | "machine" | "outbound" | "keep">;
+
 export interface World {
   readonly sandboxes: Sandboxes;
+  readonly containerBox: (own: OwnParts) => ContainerBox;
   readonly artifacts: Artifacts;
   readonly models: Models;
   /** Null when no provider is configured. */
@@ -95,24 +105,18 @@ const hexKey = z.string().regex(/^[0-9a-f]{64}$/);
 
 function build(bindings: Bindings): World {
   const thinking = modelsFrom(bindings);
-  const localHost = isLoopback(bindings.SANDBOX_URL ?? "");
+  const localHost = bindings.SANDBOX !== "container" && isLoopback(bindings.SANDBOX_URL ?? "");
   const { missing: unset, ...github } = githubFrom(bindings, localHost);
   const missing: { name: string; detail: string; optional?: boolean }[] = [...thinking.missing, ...unset];
   const lacks = (name: string, detail: string): null => {
     missing.push({ name, detail });
     return null;
   };
-  const { SANDBOX_URL, SANDBOX_SECRET } = bindings;
-  const host = SANDBOX_URL && SANDBOX_SECRET ? { url: SANDBOX_URL, secret: SANDBOX_SECRET } : null;
-  if (host === null)
-    lacks(
-      "SANDBOX_URL",
-      "Nothing can be executed or verified. Set SANDBOX_URL and the secret SANDBOX_SECRET of a sandbox host.",
-    );
+  const gitOrigin = gitOriginOf(bindings.GITHUB_URL, localHost);
   const webhookLoopback = localHost && bindings.WEBHOOK_LOOPBACK === "true";
   return {
-    sandboxes:
-      host === null ? absentSandboxes() : new HostSandboxes({ ...host, ...gitCredentialsOf(bindings, github) }),
+    sandboxes: sandboxesOf(bindings, gitCredentialsOf(bindings, github), lacks),
+    containerBox: (own) => new ContainerBox({ ...own, ...containerWorld(bindings), gitOrigin }),
     artifacts: blobArtifacts(bindings.BLOBS),
     models: thinking.models,
     search: searchFrom(bindings, lacks),
@@ -129,9 +133,43 @@ function build(bindings: Bindings): World {
       lacks("SCOPE_MAC_KEY", "No API token is accepted. Set the secret SCOPE_MAC_KEY to 64 hexadecimal digits."),
     allowPermissive: bindings.ALLOW_PERMISSIVE === "true",
     localHost,
-    gitOrigin: gitOriginOf(bindings.GITHUB_URL, localHost),
+    gitOrigin,
     missing,
   };
+}
+
+/** A sandbox host of one's own, or a container for each sandbox. */
+function sandboxesOf(
+  bindings: Bindings,
+  lent: { credentials?: GitCredentials },
+  lacks: (name: string, detail: string) => null,
+): Sandboxes {
+  const { SANDBOX = "local", SANDBOX_URL: url, SANDBOX_SECRET: secret, SANDBOXES } = bindings;
+  const absent = (name: string, how: string): Sandboxes => {
+    lacks(name, `Nothing can be executed or verified. ${how}`);
+    return absentSandboxes(how);
+  };
+  if (SANDBOX === "container") {
+    if (SANDBOXES === undefined) return absent("SANDBOX", "Bind SANDBOXES to the class SandboxObject.");
+    // Its stub's `fetch` is the platform's, which takes what this one is given.
+    const objects = SANDBOXES as unknown as ContainerObjects;
+    return new HostSandboxes({ ...containersAddress(objects, poolOf(bindings)), ...lent });
+  }
+  if (SANDBOX !== "local") return absent("SANDBOX", 'Set SANDBOX to "local" or to "container".');
+  if (url && secret) return new HostSandboxes({ url, secret, ...lent });
+  return absent("SANDBOX_URL", "Set SANDBOX_URL and the secret SANDBOX_SECRET of a sandbox host.");
+}
+
+function containerWorld(bindings: Bindings): Omit<ContainerParts, keyof OwnParts | "gitOrigin"> {
+  return {
+    list: poolOf(bindings),
+    fetch: (input, init) => fetch(input, init),
+    newSecret: () => hexOf(crypto.getRandomValues(new Uint8Array(32))),
+    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  };
+}
+function hexOf(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 /** Keys that cannot be trusted are as good as none, and the reason is told: it names keys and holds none. */
@@ -158,35 +196,4 @@ function gitCredentialsOf(
   if (tokens === null || config === null) return {};
   const linked = (scope_id: string, url: string) => githubOf(bindings, scope_id).githubRepository(scope_id, url);
   return { credentials: gitCredentials({ base: config.url, tokens, linked }) };
-}
-
-/** Every call fails with what to configure. */
-function absentSandboxes(): Sandboxes {
-  const refuse = () =>
-    Promise.reject(
-      new SandboxFailure("unreachable", "No sandbox host is configured: set SANDBOX_URL and SANDBOX_SECRET.", true),
-    );
-  return {
-    create: refuse,
-    checkout: refuse,
-    exec: refuse,
-    wait: refuse,
-    outcome: refuse,
-    kill: refuse,
-    read: refuse,
-    write: refuse,
-    list: refuse,
-    remove: refuse,
-    openPty: refuse,
-    writePty: refuse,
-    resizePty: refuse,
-    readPty: refuse,
-    snapshot: refuse,
-    restore: refuse,
-    merge: refuse,
-    destroy: refuse,
-    sandboxes: refuse,
-    resolve: refuse,
-    publish: refuse,
-  };
 }

@@ -193,4 +193,14 @@ export const limits = {
   sandbox_file_mb: 2048,
   sandbox_disk_mb: 8192,
   wait_poll_ms: 20_000,
+  /** Containers: how long one may take to come up and how often it is asked, how long it stays when nobody asks for it. */
+  container_start_ms: 60_000,
+  container_poll_ms: 200,
+  container_idle_ms: 30 * 60_000,
+  container_git_idle_ms: 2 * 60_000,
+  /** Memory of the host in a container beside the sandbox's own, and all of one that is for git alone. */
+  container_host_mb: 512,
+  container_git_mb: 2048,
+  /** Sandboxes in containers that a deployment may have at once. */
+  container_sandboxes: 256,
 } as const;

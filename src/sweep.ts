@@ -37,7 +37,7 @@ async function scopes(bindings: Bindings, until: number): Promise<void> {
 /** Sandboxes whose work is over are destroyed: what an agent left behind when it could not clean up. */
 async function clearSandboxes(bindings: Bindings): Promise<void> {
   const { sandboxes, missing } = worldOf(bindings);
-  if (missing.some(({ name }) => name === "SANDBOX_URL")) return;
+  if (missing.some(({ name }) => name === "SANDBOX_URL" || name === "SANDBOX")) return;
   const standing = Map.groupBy(await sandboxes.sandboxes(), (sandbox) => sandbox.scope_id);
   await someAtOnce([...standing], async ([scope, own]) => {
     const clear = async (): Promise<void> => {

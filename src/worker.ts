@@ -14,6 +14,7 @@ export { AgentObject } from "../durable-objects/agent-object.ts";
 export { GithubObject } from "../durable-objects/github-object.ts";
 export { PoolObject } from "../durable-objects/pool-object.ts";
 export { RuntimeObject } from "../durable-objects/runtime-object.ts";
+export { SandboxObject, SandboxOutbound } from "../durable-objects/sandbox-object.ts";
 
 export default {
   async fetch(request, bindings): Promise<Response> {

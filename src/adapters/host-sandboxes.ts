@@ -22,15 +22,22 @@ import { failureBody, fromBase64, type Input, type Method, methods, type Output,
 export interface HostAddress {
   readonly url: string;
   readonly secret: string;
-  readonly fetch?: typeof fetch;
+  /** Left out, the platform's own. What is asked about says to whom it goes, where there is not one host for all. */
+  readonly fetch?: (url: string, init: RequestInit, about: About) => Promise<Response>;
   /** Left out, git goes without credentials everywhere. Throws SandboxFailure only. */
   readonly credentials?: GitCredentials;
+}
+
+/** The sandbox, or else the source, that a call is about. */
+export interface About {
+  readonly id?: string;
+  readonly source?: Source;
 }
 
 export class HostSandboxes implements Sandboxes {
   readonly #url: string;
   readonly #secret: string;
-  readonly #fetch: typeof fetch;
+  readonly #fetch: NonNullable<HostAddress["fetch"]>;
   readonly #credentials: GitCredentials | null;
 
   constructor(address: HostAddress) {
@@ -38,7 +45,7 @@ export class HostSandboxes implements Sandboxes {
     this.#secret = address.secret;
     this.#credentials = address.credentials ?? null;
     // Called as a plain function: workerd refuses its fetch as a method of something else.
-    this.#fetch = address.fetch ?? ((input, init) => fetch(input, init));
+    this.#fetch = address.fetch ?? ((url, init) => fetch(url, init));
   }
 
   async create(id: string, spec: SandboxSpec): Promise<void> {
@@ -96,7 +103,7 @@ export class HostSandboxes implements Sandboxes {
   /** The upgrade's response (in workerd: `webSocket`): binary frames both ways, text `{resize}` in and `{exit}` out. */
   async attachPty(id: string, pty_id: string, offset: number): Promise<Response> {
     const query = new URLSearchParams({ sandbox: id, pty: pty_id, from: String(offset) });
-    return this.#send(`/v1/pty?${query}`, { headers: { upgrade: "websocket", ...this.#authority() } });
+    return this.#send(`/v1/pty?${query}`, { headers: { upgrade: "websocket", ...this.#authority() } }, { id });
   }
   async snapshot(id: string): Promise<Snapshot> {
     const taken = await this.#ask("snapshot", { id });
@@ -139,7 +146,7 @@ export class HostSandboxes implements Sandboxes {
 
   async #ask<M extends Method>(method: M, input: Input<M>): Promise<Output<M>> {
     const headers = { "content-type": "application/json", ...this.#authority() };
-    const response = await this.#send(`/v1/${method}`, { method: "POST", headers, body: JSON.stringify(input) });
+    const response = await this.#send(`/v1/${method}`, { method: "POST", headers, body: JSON.stringify(input) }, input);
     const body = await json(response);
     if (response.ok) {
       const answer = methods[method].output.safeParse(body);
@@ -155,10 +162,11 @@ export class HostSandboxes implements Sandboxes {
     throw new SandboxFailure(failure.data.code, failure.data.message, failure.data.retryable);
   }
 
-  async #send(path: string, init: RequestInit): Promise<Response> {
+  async #send(path: string, init: RequestInit, about: About): Promise<Response> {
     try {
-      return await this.#fetch(this.#url + path, init);
+      return await this.#fetch(this.#url + path, init, about);
     } catch (error) {
+      if (error instanceof SandboxFailure) throw error;
       const why = error instanceof Error ? error.message : String(error);
       throw new SandboxFailure("unreachable", `the sandbox host does not answer: ${why}`, true);
     }

@@ -113,7 +113,7 @@ async function bringUpParts(
   });
   undo.push(() => host.then((up) => up.quiet()).catch(() => undefined));
   const [{ port: hostPort }] = await Promise.all([host, migrate(processes, folder, fd, say), buildPage(say)]);
-  writePrivate(folder.vars, envFile({ ...more, SANDBOX_URL: `http://127.0.0.1:${hostPort}` }));
+  writePrivate(folder.vars, envFile({ ...more, SANDBOX: "local", SANDBOX_URL: `http://127.0.0.1:${hostPort}` }));
 
   say("Starting the Worker ...");
   const worker = await startWorker({ processes, folder, port, fd, lost: lose });

@@ -17,7 +17,7 @@ import type { Sandbox } from "./sandbox.ts";
 
 export async function checkout(
   host: Host,
-  { id, source: from, commit, credential }: Input<"checkout">,
+  { id, source: from, commit, credential, pass }: Input<"checkout">,
   bundle: Uint8Array | null,
 ): Promise<void> {
   const sandbox = host.get(id);
@@ -33,7 +33,7 @@ export async function checkout(
     for (const folder of [sandbox.git, sandbox.work]) {
       for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true, force: true });
     }
-    const mirror = await gather(host, sandbox, { url: source, credential }, commit, bundle);
+    const mirror = await gather(host, sandbox, { url: source, credential, pass }, commit, bundle);
     save(tipsPath(sandbox), await tips(host, mirror));
     await keepIgnoreRules(host, sandbox, commit, { mirror });
     await makeWork(host, sandbox, mirror, commit);

@@ -11,6 +11,10 @@ export interface HostConfig {
   readonly repo_roots: readonly string[];
   /** The one http address git may speak to: this machine's own git server, as the deployment names it. */
   readonly git_origin: string | null;
+  /** The outbound handler's address, where this host stands in a container: git's only way out. */
+  readonly gate: string | null;
+  /** The loopback address, or every one where only a container's own machine reaches it. */
+  readonly address: "127.0.0.1" | "0.0.0.0";
   /** First of the unprivileged users sandboxes run as, one a scope. Null when the host itself is unprivileged. */
   readonly uid_base: number | null;
   /** Space one work tree may take. */
@@ -30,6 +34,8 @@ export function readConfig(env: NodeJS.ProcessEnv): HostConfig {
     root: resolve(root),
     repo_roots: repoRoots(env.REPO_ROOTS ?? ""),
     git_origin: gitOrigin(env.GIT_ORIGIN ?? ""),
+    gate: gateOf(env.GIT_GATE ?? ""),
+    address: addressOf(env.SANDBOX_ADDRESS ?? "127.0.0.1"),
     uid_base: process.getuid?.() === 0 ? whole(env.SANDBOX_UID ?? "700000", "SANDBOX_UID", 4_000_000_000) : null,
     disk_mb: whole(env.SANDBOX_DISK_MB ?? String(limits.sandbox_disk_mb), "SANDBOX_DISK_MB", 1_000_000_000),
     stage: env.SANDBOX_STAGE ?? null,
@@ -49,6 +55,18 @@ function gitOrigin(text: string): string | null {
   if (origin === null)
     throw new Error("GIT_ORIGIN must be an http address of this machine, such as http://127.0.0.1:3000");
   return origin;
+}
+
+function gateOf(text: string): string | null {
+  if (text === "") return null;
+  if (!URL.canParse(text) || new URL(text).protocol !== "http:" || new URL(text).origin !== text)
+    throw new Error("GIT_GATE must be the http address of a container's outbound handler, without a path");
+  return text;
+}
+
+function addressOf(text: string): "127.0.0.1" | "0.0.0.0" {
+  if (text !== "127.0.0.1" && text !== "0.0.0.0") throw new Error("SANDBOX_ADDRESS must be 127.0.0.1 or 0.0.0.0");
+  return text;
 }
 
 /** Real paths, so that a link inside a root cannot lead a source outside it. */

@@ -11,6 +11,8 @@ export interface Given {
   readonly env: Readonly<Record<string, string>>;
   /** Never to be passed on, in whatever git or a server says. */
   readonly secrets: readonly string[];
+  /** Whether a server is shown a credential, so that a refusal means that it was refused. */
+  readonly shown: boolean;
 }
 
 export function give(origin: string, { username, password }: Credential): Given {
@@ -25,7 +27,8 @@ export function give(origin: string, { username, password }: Credential): Given 
     env[`GIT_CONFIG_KEY_${at}`] = key;
     env[`GIT_CONFIG_VALUE_${at}`] = value;
   }
-  return { env, secrets: [password, pair, encodeURIComponent(password), Buffer.from(password).toString("base64")] };
+  const secrets = [password, pair, encodeURIComponent(password), Buffer.from(password).toString("base64")];
+  return { env, secrets, shown: true };
 }
 
 export function withoutSecrets(text: string, secrets: readonly string[]): string {

@@ -58,8 +58,8 @@ export class Host {
   }
 
   get places(): Places {
-    const { repo_roots, root, git_origin } = this.config;
-    return { roots: repo_roots, own: root, git_origin };
+    const { repo_roots, root, git_origin, gate } = this.config;
+    return { roots: repo_roots, own: root, git_origin, gate };
   }
 
   get(id: string): Sandbox {

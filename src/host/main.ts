@@ -21,7 +21,7 @@ function main(): void {
   writeGitConfig(host);
   const server = serve(host);
   server.once("error", (error) => stop(`the sandbox host cannot listen on port ${config.port}: ${error.message}`));
-  server.listen(config.port, "127.0.0.1", () => {
+  server.listen(config.port, config.address, () => {
     // An address of a TCP server that listens is never a path.
     host.port = (server.address() as AddressInfo).port;
     watchDisk(host);

@@ -5,6 +5,7 @@ import { listFolder, readFile, removePath, writeFile } from "./files.ts";
 import type { Host } from "./host.ts";
 import { merge } from "./merge.ts";
 import { resolveRef } from "./mirror.ts";
+import { presetHosts } from "./presets.ts";
 import { fromBase64, type Input, type Method, methods, type Output, toBase64 } from "./protocol.ts";
 import { openPty, readPty, resizePty, writePty } from "./pty.ts";
 import { publish } from "./publish.ts";
@@ -46,6 +47,7 @@ export const table: Table = {
   sandboxes: (host) =>
     host.all().map(({ id, record }) => ({ id, scope_id: record.spec.scope_id, owner: record.spec.owner })),
   resolve: resolveRef,
+  presets: presetHosts,
   publish: (host, input) => done(publish(host, input, fromBase64(input.bundle))),
 };
 

@@ -6,8 +6,8 @@ import { bounds } from "./bounds.ts";
 import { HostFailure } from "./failure.ts";
 import { hostGit, must } from "./git.ts";
 import type { Host } from "./host.ts";
-import type { Credential, Input, Output } from "./protocol.ts";
-import { openSource, type Source, unreachable } from "./sources.ts";
+import type { Input, Output } from "./protocol.ts";
+import { openSource, type Shown, type Source, unreachable } from "./sources.ts";
 
 const fullHash = /^[0-9a-f]{40}$/;
 const lines = new Map<string, Promise<unknown>>();
@@ -16,14 +16,13 @@ const lines = new Map<string, Promise<unknown>>();
 export type Wanted = { readonly commit: string } | "fresh" | "any";
 
 /** An address, and what git is to show its server for this one time. */
-export interface Reached {
+export interface Reached extends Shown {
   readonly url: string;
-  readonly credential?: Credential | undefined;
 }
 
 /** Folder of the mirror. */
 export async function mirrorWith(host: Host, scope_id: string, source: Reached, wanted: Wanted): Promise<string> {
-  const opened = await openSource(source.url, host.places, source.credential);
+  const opened = await openSource(source.url, host.places, source);
   const name = createHash("sha256").update(opened.url).digest("hex").slice(0, 24);
   const folder = join(host.config.root, "mirrors", scope_id, name);
   // One after another: two fetches into one repository would trip over each other's locks.
@@ -103,11 +102,11 @@ export async function tips(host: Host, mirror: string): Promise<string[]> {
 
 export async function resolveRef(
   host: Host,
-  { source: { url: source }, ref, credential }: Input<"resolve">,
+  { source: { url: source }, ref, ...shown }: Input<"resolve">,
 ): Promise<Output<"resolve">> {
   if (ref.startsWith("-") || /[\s~^:?*[\\]/.test(ref))
     throw new HostFailure("ref_not_found", `"${ref}" is not the name of a ref`);
-  const opened = await openSource(source, host.places, credential);
+  const opened = await openSource(source, host.places, shown);
   const { refs, default_branch } = await remoteRefs(host, source, opened);
   const names = [ref, `refs/heads/${ref}`, `refs/tags/${ref}^{}`, `refs/tags/${ref}`, `${ref}^{}`];
   const commit =

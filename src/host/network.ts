@@ -57,7 +57,8 @@ export async function openNetwork(
         `this machine's configuration names no host for "${word}"; name the hosts themselves`,
       );
     }
-    if (found === null) named.add(word.toLowerCase());
+    // In a container every address is judged by what takes the connection outside; a name may have none inside.
+    if (found === null) (host.config.gate === null ? named : trusted).add(word.toLowerCase());
     else for (const name of found.hosts) trusted.add(name.toLowerCase());
     Object.assign(env, found?.env);
   }

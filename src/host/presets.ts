@@ -27,6 +27,12 @@ export function preset(word: string): Promise<Preset> | null {
   return answer;
 }
 
+/** What each preset's word opens here. */
+export async function presetHosts(): Promise<Record<string, string[]>> {
+  const hosts = async (name: PresetName) => [...((await preset(name))?.hosts ?? [])].map((host) => host.toLowerCase());
+  return Object.fromEntries(await Promise.all(presetNames.map(async (name) => [name, await hosts(name)] as const)));
+}
+
 const makers: Record<PresetName, () => Promise<Preset>> = {
   npm: async () => {
     const registry = (await said("npm", ["config", "get", "registry"])) ?? "";

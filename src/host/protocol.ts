@@ -40,6 +40,9 @@ const credential = z.strictObject({
   password: z.string().regex(/^[\x21-\x7e]{8,4096}$/, "must be 8 to 4,096 printable characters"),
 });
 export type Credential = z.infer<typeof credential>;
+/** In a container, in a credential's place: what its outbound handler is shown. `lent`: a credential stands behind it. */
+const pass = z.strictObject({ ticket: z.string().regex(/^[0-9a-f]{64}$/), lent: z.boolean() });
+export type Pass = z.infer<typeof pass>;
 const milliseconds = z.number().int().nonnegative();
 const offset = z.number().int().nonnegative();
 const side = z.number().int().min(1).max(1_000);
@@ -101,6 +104,7 @@ export const methods = {
       commit: commitId,
       bundle: base64.optional(),
       credential: credential.optional(),
+      pass: pass.optional(),
     }),
     output: none,
   },
@@ -153,7 +157,12 @@ export const methods = {
     output: z.array(z.strictObject({ id: z.string(), scope_id: z.string(), owner: z.string() })),
   },
   resolve: {
-    input: z.strictObject({ source, ref: plain(255).min(1), credential: credential.optional() }),
+    input: z.strictObject({
+      source,
+      ref: plain(255).min(1),
+      credential: credential.optional(),
+      pass: pass.optional(),
+    }),
     output: z.strictObject({ commit: commitId, default_branch: z.string() }),
   },
   publish: {
@@ -163,9 +172,12 @@ export const methods = {
       commit: commitId,
       bundle: base64,
       credential: credential.optional(),
+      pass: pass.optional(),
     }),
     output: none,
   },
+  /** The hosts that each preset's word opens on that machine. */
+  presets: { input: z.strictObject({}), output: z.record(z.string(), z.array(hostName)) },
 } as const;
 
 export type Method = keyof typeof methods;

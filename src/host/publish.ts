@@ -13,7 +13,7 @@ import type { Input } from "./protocol.ts";
 import { openSource, type Source, unreachable } from "./sources.ts";
 
 export async function publish(host: Host, input: Input<"publish">, bundle: Uint8Array): Promise<void> {
-  const opened = await openSource(input.source.url, host.places, input.credential);
+  const opened = await openSource(input.source.url, host.places, input);
   const { refs, default_branch } = await remoteRefs(host, input.source.url, opened);
   if (input.branch === default_branch)
     throw new HostFailure("bad_request", `"${input.branch}" is the default branch: it is never pushed to`);

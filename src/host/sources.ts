@@ -4,9 +4,10 @@ import { fileURLToPath } from "node:url";
 import { publicAddresses } from "./address.ts";
 import { type Given, give } from "./credential.ts";
 import { HostFailure } from "./failure.ts";
+import { throughGate } from "./gate.ts";
 import { lastLines } from "./git.ts";
 import type { Answer } from "./inside.ts";
-import type { Credential } from "./protocol.ts";
+import type { Credential, Pass } from "./protocol.ts";
 
 export interface Source {
   /** What git is given. */
@@ -26,6 +27,14 @@ export interface Places {
   readonly own: string;
   /** The one http origin of this machine that is a source; null when there is none. */
   readonly git_origin: string | null;
+  /** In a container: the only way to any source, which judges the address by itself. */
+  readonly gate: string | null;
+}
+
+/** What goes along to a source: a credential, or in a container a pass. */
+export interface Shown {
+  readonly credential?: Credential | undefined;
+  readonly pass?: Pass | undefined;
 }
 
 // What a repository's own configuration could run at git's other end. Only the command line stands above it there:
@@ -39,7 +48,7 @@ const otherEnd = [
 ]
   .map((setting) => `-c ${setting}`)
   .join(" ");
-const nothing: Given = { env: {}, secrets: [] };
+const nothing: Given = { env: {}, secrets: [], shown: false };
 const local = {
   options: [],
   reading: [`--upload-pack=git ${otherEnd} upload-pack`],
@@ -51,7 +60,7 @@ const local = {
  * `file:///path` and plain absolute paths below a root; https without user or password to a public address; http at the
  * one origin of this machine that the host's own settings name. A credential is for a server, never for a folder.
  */
-export async function openSource(source: string, places: Places, credential?: Credential): Promise<Source> {
+export async function openSource(source: string, places: Places, { credential, pass }: Shown = {}): Promise<Source> {
   if (credential !== undefined && /^(?:\/|file:)/i.test(source)) throw denied(source, "takes no credential");
   if (source.startsWith("/")) return folder(source, places);
   if (!URL.canParse(source)) throw denied(source, "is neither an https address nor an absolute path");
@@ -60,11 +69,18 @@ export async function openSource(source: string, places: Places, credential?: Cr
     if (url.host !== "" && url.host !== "localhost") throw denied(source, "names another machine");
     return folder(fileURLToPath(`file://${url.pathname}`), places);
   }
+  if (places.gate !== null) return gated(source, url, places.gate, pass);
   const ours = url.origin === places.git_origin;
   if (url.protocol !== "https:" && !ours) throw denied(source, "is neither https nor file");
   if (url.username !== "" || url.password !== "") throw denied(source, "carries a user or password");
   const given = credential === undefined ? nothing : give(url.origin, credential);
   return ours ? onThisMachine(url, given) : remote(source, url, given);
+}
+
+function gated(source: string, url: URL, gate: string, pass: Pass | undefined): Source {
+  if (url.username !== "" || url.password !== "") throw denied(source, "carries a user or password");
+  if (pass === undefined) throw denied(source, "cannot be reached without a pass");
+  return { ...throughGate(gate, source, pass), reading: [], writing: [] };
 }
 
 /** The protocol is let through for this run alone. A proxy is for addresses elsewhere. */
@@ -112,7 +128,7 @@ function denied(source: string, why: string): HostFailure {
 export function unreachable(source: string, { given }: Source, { stderr }: Answer): HostFailure {
   const gone =
     /does not appear to be a git repository|not found|does not exist|Authentication failed|could not read Username|remote rejected/i;
-  const shown = given.secrets.length > 0;
+  const { shown } = given;
   const unknown = /could not read Username|Authentication failed|returned error: 401/i.test(stderr);
   const forbidden = /returned error: 403/.test(stderr);
   const advice =

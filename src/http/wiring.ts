@@ -48,7 +48,14 @@ export function doorPorts(bindings: Bindings): DoorPorts {
 async function sandboxHealth(bindings: Bindings): Promise<Feature> {
   try {
     await worldOf(bindings).sandboxes.sandboxes();
-    return { name: "sandbox", ok: true, detail: "The sandbox host answers." };
+    // No sandbox has this name; asking it starts nothing.
+    if (bindings.SANDBOX === "container" && !(await bindings.SANDBOXES?.getByName("git/healthz").configured()))
+      return { name: "sandbox", ok: false, detail: "wrangler.toml configures no [[containers]] for SandboxObject." };
+    return {
+      name: "sandbox",
+      ok: true,
+      detail: bindings.SANDBOX === "container" ? "Each sandbox has a container." : "The sandbox host answers.",
+    };
   } catch (error) {
     return {
       name: "sandbox",

@@ -3,6 +3,7 @@
  * replacement in one file; what must find it is a short run of the simulation, or one file of tests. [PLT-*]
  */
 import { approvalPlants } from "./approvals.ts";
+import { containerPlants } from "./containers.ts";
 import { courierPlants } from "./courier.ts";
 import { credentialPlants } from "./credentials.ts";
 import { gatePlants } from "./gates.ts";
@@ -53,6 +54,7 @@ export type Subset =
 
 export const plants: readonly Plant[] = [
   ...approvalPlants,
+  ...containerPlants,
   ...credentialPlants,
   ...courierPlants,
   ...githubApiPlants,

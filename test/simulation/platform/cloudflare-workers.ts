@@ -7,3 +7,5 @@ export class DurableObject<Env = unknown> {
     this.env = env;
   }
 }
+/** Imported with the objects, and never made: nothing simulated has containers. */
+export class WorkerEntrypoint {}

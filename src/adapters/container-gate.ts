@@ -1,0 +1,119 @@
+/**
+ * What a container's outbound handler does with a request: git's goes through the passage its ticket belongs to, with
+ * the credential put on here, and https goes to the hosts the sandbox was granted. All else ends here. Tickets and
+ * credentials are in this memory alone, for as long as one operation takes. [CON-1] [CON-3] [CON-4] [CON-5]
+ */
+import { sha256Hex } from "../domain/canonical.ts";
+import {
+  answerThrough,
+  gateOrigin,
+  mayReach,
+  type Passage,
+  type Push,
+  pushHeadBytes,
+  pushSays,
+  wayThrough,
+} from "../domain/gate.ts";
+import type { Credential } from "../host/protocol.ts";
+import { streamed } from "./container-machine.ts";
+
+export interface Opened {
+  readonly ticket: string;
+  close(): void;
+}
+
+export class ContainerGate {
+  readonly #fetch: typeof fetch;
+  readonly #newTicket: () => string;
+  /** By the hash of the ticket: how long a look-up takes tells nothing of the ticket. */
+  readonly #open = new Map<string, { readonly passage: Passage; readonly authorization: string | null }>();
+
+  constructor(parts: { fetch: typeof fetch; newTicket: () => string }) {
+    this.#fetch = parts.fetch;
+    this.#newTicket = parts.newTicket;
+  }
+
+  open(passage: Passage, credential: Credential | undefined): Opened {
+    const ticket = this.#newTicket();
+    const key = sha256Hex(ticket);
+    const pair = credential === undefined ? null : btoa(`${credential.username}:${credential.password}`);
+    this.#open.set(key, { passage, authorization: pair === null ? null : `Basic ${pair}` });
+    return { ticket, close: () => void this.#open.delete(key) };
+  }
+
+  async carry(request: Request, granted: ReadonlySet<string>): Promise<Response> {
+    if (new URL(request.url).origin === gateOrigin) return this.#git(request);
+    if (!mayReach(request.url, granted)) return refused();
+    const headers = new Headers(request.headers);
+    for (const name of ofTheConnection) headers.delete(name);
+    const { method, body } = request;
+    return this.#sent(request.url, { method, headers, body, redirect: "manual", ...streamed });
+  }
+
+  async #git(request: Request): Promise<Response> {
+    const ticket = /^Bearer ([0-9a-f]{64})$/.exec(request.headers.get("authorization") ?? "")?.[1] ?? "";
+    const open = this.#open.get(sha256Hex(ticket));
+    const { method, url } = request;
+    const way = open && wayThrough({ method, url, header: (name) => request.headers.get(name) }, open.passage);
+    if (!open || !way) return refused();
+    const body = way.push === null ? request.body : await held(request.body, way.push);
+    if (way.push !== null && body === null) return refused();
+    const shown = open.authorization === null ? {} : { authorization: open.authorization };
+    const headers = { ...way.headers, ...shown };
+    const init: RequestInit = { method: way.method, headers, redirect: "manual", ...streamed };
+    const answer = await this.#sent(way.url, way.method === "POST" ? { ...init, body } : init);
+    const passed = answerThrough(way, answer.status, answer.headers.get("content-type"));
+    if (passed.body) return new Response(answer.body, { headers: { "content-type": way.answers } });
+    await answer.body?.cancel();
+    return new Response(null, { status: passed.status });
+  }
+
+  /** What a failure says may hold what was sent. */
+  async #sent(url: string, init: RequestInit): Promise<Response> {
+    try {
+      return await this.#fetch(url, init);
+    } catch {
+      return new Response(null, { status: 502 });
+    }
+  }
+}
+
+// They speak of the way from the container to here.
+const ofTheConnection = ["host", "connection", "upgrade", "expect", "transfer-encoding", "content-length"];
+
+/** The request went astray: nothing is said of why, for whoever sent it may not be the host. */
+function refused(): Response {
+  return new Response(null, { status: 421 });
+}
+
+/** The body of a push from its first byte on, once its head shows that it changes what it may; null when it does not. */
+async function held(body: ReadableStream<Uint8Array> | null, push: Push): Promise<ReadableStream<Uint8Array> | null> {
+  if (body === null) return null;
+  const reader = body.getReader();
+  let head = new Uint8Array(0);
+  for (let says = pushSays(head, push); says !== "yes"; says = pushSays(head, push)) {
+    const { done, value } = says === "more" && head.length <= pushHeadBytes ? await reader.read() : nothing;
+    if (done || value === undefined) {
+      await reader.cancel();
+      return null;
+    }
+    head = joined(head, value);
+  }
+  return new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(head),
+    async pull(controller) {
+      const { done, value } = await reader.read();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}
+const nothing = { done: true, value: undefined } as const;
+
+function joined(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
+  const both = new Uint8Array(first.length + second.length);
+  both.set(first);
+  both.set(second, first.length);
+  return both;
+}

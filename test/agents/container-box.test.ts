@@ -1,0 +1,296 @@
+/** The object of a container, over a container that is a few lines: what it is handed, when it starts and ends. */
+import { describe, expect, it } from "vitest";
+import { ContainerBox, type ContainerParts } from "../../src/adapters/container-box.ts";
+import type { Machine, MachineStart } from "../../src/adapters/container-machine.ts";
+import { containersAddress, gitName, type ListedSandbox } from "../../src/adapters/container-sandboxes.ts";
+import { HostSandboxes } from "../../src/adapters/host-sandboxes.ts";
+import type { GitCredentials } from "../../src/agents/github-port.ts";
+import { gateOrigin } from "../../src/domain/gate.ts";
+import { failure, spec } from "../contract/programs.ts";
+
+type Outbound = ReturnType<ContainerParts["outbound"]>;
+const url = "https://github.com/acme/widgets";
+const source = { scope_id: "contract", url };
+const commit = "c".repeat(40);
+const secret = "ghs_0123456789abcdef0123456789abcdef";
+
+/** A container that keeps what it is told; `inside` is what its host does with a call. */
+class Small implements Machine {
+  readonly images = { sandbox: "image" };
+  readonly starts: MachineStart[] = [];
+  readonly heard: { method: string; body: string; authorization: string | null }[] = [];
+  running = false;
+  up = true;
+  inside: (method: string, body: Record<string, unknown>) => Promise<unknown> = async () => null;
+  start(options: MachineStart): void {
+    this.starts.push(options);
+    this.running = true;
+  }
+  async destroy(): Promise<void> {
+    this.running = false;
+  }
+  async setInactivityTimeout(): Promise<void> {}
+  async interceptOutboundHttp(): Promise<void> {}
+  async interceptOutboundHttps(): Promise<void> {}
+  getTcpPort() {
+    return {
+      fetch: async (address: string, init: RequestInit): Promise<Response> => {
+        if (!this.up) throw new Error("the container is not listening");
+        const request = new Request(address, init);
+        const [method = "", body] = [new URL(address).pathname.split("/").at(-1), await request.text()];
+        this.heard.push({ method, body, authorization: request.headers.get("authorization") });
+        if (method === "sandboxes") return Response.json([]);
+        return Response.json(await this.inside(method, JSON.parse(body)));
+      },
+    };
+  }
+}
+
+function deployment(more: Partial<ContainerParts> = {}, credentials?: GitCredentials) {
+  const machines = new Map<string, Small>();
+  const listed = new Map<string, ListedSandbox>();
+  const documents = new Map<string, unknown>();
+  const sent: { url: string; headers: Headers }[] = [];
+  const order: string[] = [];
+  let boxes = new Map<string, ContainerBox>();
+  let made = 0;
+  const machine = (name: string) => {
+    const known = machines.get(name) ?? new Small();
+    machines.set(name, known);
+    return known;
+  };
+  const list = {
+    keepSandbox: async (sandbox: ListedSandbox) => {
+      order.push(`listed before a start: ${machine(sandbox.id).starts.length === 0}`);
+      listed.set(sandbox.id, sandbox);
+      return true;
+    },
+    forgetSandbox: async (id: string) => {
+      order.push(`forgotten after its end: ${!machine(id).running}`);
+      listed.delete(id);
+    },
+    sandboxes: async () => [...listed.values()],
+  };
+  const box = (name: string): ContainerBox => {
+    const known =
+      boxes.get(name) ??
+      new ContainerBox({
+        name,
+        machine: machine(name),
+        outbound: () => ({}) as Outbound,
+        keep: {
+          get: async () => documents.get(name),
+          put: async (document) => void documents.set(name, document),
+          clear: async () => void documents.delete(name),
+        },
+        list,
+        fetch: async (to, init) => {
+          sent.push({ url: String(to), headers: new Headers(init?.headers) });
+          const headers = { "content-type": "application/x-git-upload-pack-advertisement" };
+          return new Response("refs", { headers });
+        },
+        gitOrigin: null,
+        newSecret: () => String(++made).padStart(64, "0"),
+        sleep: async () => {},
+        ...more,
+      });
+    boxes.set(name, known);
+    return known;
+  };
+  const objects = {
+    getByName: (name: string) => ({
+      fetch: (to: string, init: RequestInit) => box(name).answer(new Request(to, init)),
+    }),
+  };
+  const lent = credentials === undefined ? {} : { credentials };
+  const sandboxes = new HostSandboxes({ ...containersAddress(objects, list), ...lent });
+  return { sandboxes, machine, machines, listed, documents, sent, order, box, anew: () => (boxes = new Map()) };
+}
+const lender = (closed: string[] = []): GitCredentials => ({
+  open: async () => ({
+    username: "x-access-token",
+    password: secret,
+    moved_to: null,
+    close: async () => void closed.push("closed"),
+  }),
+});
+const refs = (ticket: string) =>
+  new Request(`${gateOrigin}/https/github.com/acme/widgets/info/refs?service=git-upload-pack`, {
+    headers: { authorization: `Bearer ${ticket}` },
+  });
+const ticketIn = (body: Record<string, unknown>): string => (body.pass as { ticket: string }).ticket;
+
+describe("the object of a container", () => {
+  it("[CON-3] a container is handed a ticket, the credential is put on outside, and the ticket dies with the call", async () => {
+    const closed: string[] = [];
+    const d = deployment({}, lender(closed));
+    let ticket = "";
+    await d.sandboxes.create("one", spec("one"));
+    d.machine("one").inside = async (_method, body) => {
+      ticket = ticketIn(body);
+      expect(body.pass).toEqual({ ticket, lent: true });
+      const answer = await d.box("one").outbound(refs(ticket));
+      expect([answer.status, await answer.text()]).toEqual([200, "refs"]);
+      expect((await d.box("one").outbound(refs("0".repeat(64)))).status).toBe(421);
+      // Another container's ticket is none here.
+      expect((await d.box("two").outbound(refs(ticket))).status).toBe(421);
+      return null;
+    };
+    await d.sandboxes.checkout("one", source, commit);
+    expect(d.sent.map(({ url: to }) => to)).toEqual([`${url}/info/refs?service=git-upload-pack`]);
+    expect(d.sent[0]?.headers.get("authorization")).toBe(`Basic ${btoa(`x-access-token:${secret}`)}`);
+    expect((await d.box("one").outbound(refs(ticket))).status).toBe(421);
+    expect(closed).toEqual(["closed"]);
+    const inside = JSON.stringify([d.machine("one").heard, d.machine("one").starts, [...d.documents.values()]]);
+    for (const spelling of [secret, btoa(`x-access-token:${secret}`), btoa(secret)])
+      expect(inside).not.toContain(spelling);
+  });
+
+  it("[CON-3] what needs no credential gets none, and a call that fails closes its way", async () => {
+    const d = deployment();
+    let ticket = "";
+    await d.sandboxes.create("one", spec("one"));
+    d.machine("one").inside = async (_method, body) => {
+      ticket = ticketIn(body);
+      expect(body.pass).toEqual({ ticket, lent: false });
+      await d.box("one").outbound(refs(ticket));
+      throw new Error("the container is gone");
+    };
+    expect(await failure(d.sandboxes.checkout("one", source, commit))).toBe("unreachable");
+    expect(d.sent[0]?.headers.has("authorization")).toBe(false);
+    expect((await d.box("one").outbound(refs(ticket))).status).toBe(421);
+  });
+
+  it("[CON-4] a server that cannot be reached, or repeats what it was shown, tells the container nothing", async () => {
+    const says = (answer: () => Response) => {
+      const d = deployment({ fetch: async () => answer() }, lender());
+      d.machine("one").inside = async (_method, body) => {
+        if (_method !== "checkout") return null;
+        const got = await d.box("one").outbound(refs(ticketIn(body)));
+        told.push(`${got.status} ${await got.text()} ${[...got.headers].join()}`);
+        return null;
+      };
+      return d;
+    };
+    const told: string[] = [];
+    const answers = [
+      () => new Response(`you sent ${secret}`, { status: 401, headers: { "www-authenticate": secret } }),
+      () => new Response(null, { status: 302, headers: { location: `https://elsewhere.example/${secret}` } }),
+      () => new Response(`<p>${secret}`, { headers: { "content-type": "text/html" } }),
+      () => {
+        throw new Error(`no answer to ${secret}`);
+      },
+    ];
+    for (const answer of answers) {
+      const d = says(answer);
+      await d.sandboxes.create("one", spec("one"));
+      await d.sandboxes.checkout("one", source, commit);
+    }
+    expect(told).toEqual(["401  ", "302  ", "502  ", "502  "]);
+  });
+
+  it("[CON-5] set-up's hosts are open for its sandbox, presets only while nothing else has run", async () => {
+    const d = deployment();
+    const exec = (call: string, hosts?: readonly string[]) =>
+      d.sandboxes.exec("one", call, {
+        argv: ["true"],
+        timeout_ms: 1_000,
+        ...(hosts === undefined ? {} : { network: { hosts, cache: [] } }),
+      });
+    const out = async (to: string) => (await d.box("one").outbound(new Request(to, { redirect: "manual" }))).status;
+    await d.sandboxes.create("one", spec("one"));
+    d.machine("one").inside = async (method) => (method === "presets" ? { npm: ["registry.example"] } : null);
+    expect(await out("https://registry.example/x")).toBe(421);
+    await exec("setup", ["npm", "Other.example"]);
+    expect(await out("https://registry.example/x")).toBe(200);
+    expect(await out("https://other.example/")).toBe(200);
+    expect(await out("https://third.example/")).toBe(421);
+    expect(d.sent.every(({ headers }) => !headers.has("authorization"))).toBe(true);
+    await exec("work");
+    d.machine("one").inside = async () => ({ npm: ["evil.example"] });
+    expect(await failure(exec("later", ["npm"]))).toBe("bad_request");
+    expect(await out("https://evil.example/")).toBe(421);
+    expect(await failure(d.sandboxes.outcome("two", "work"))).toBe("no_such_sandbox");
+  });
+
+  it("[CON-6] a sandbox is listed before its container starts and forgotten after its end", async () => {
+    const d = deployment();
+    await d.sandboxes.create("one", spec("one"));
+    expect(await d.sandboxes.sandboxes()).toEqual([{ id: "one", scope_id: "contract", owner: "attempt-one" }]);
+    await d.sandboxes.destroy("one");
+    expect(await d.sandboxes.sandboxes()).toEqual([]);
+    expect(d.order).toEqual(["listed before a start: true", "forgotten after its end: true"]);
+    expect([d.machine("one").running, d.documents.size]).toEqual([false, 0]);
+    const full = deployment({
+      list: { keepSandbox: async () => false, forgetSandbox: async () => {}, sandboxes: async () => [] },
+    });
+    expect(await failure(full.sandboxes.create("one", spec("one")))).toBe("too_many");
+    expect(full.machine("one").starts).toEqual([]);
+  });
+
+  it("[CON-7] a container that has ended took its sandbox along; only `create` begins another", async () => {
+    const d = deployment();
+    await Promise.all([d.sandboxes.create("one", spec("one")), d.sandboxes.create("one", spec("one"))]);
+    expect(d.machine("one").starts.length).toBe(1);
+    expect(await failure(d.sandboxes.create("one", spec("one", { scope_id: "other" })))).toBe("bad_request");
+    d.machine("one").running = false;
+    expect(await failure(d.sandboxes.read("one", "a.txt"))).toBe("no_such_sandbox");
+    expect(await failure(d.sandboxes.checkout("one", source, commit))).toBe("no_such_sandbox");
+    expect(d.machine("one").starts.length).toBe(1);
+    expect((await d.sandboxes.sandboxes()).length).toBe(1);
+    await d.sandboxes.create("one", spec("one"));
+    const [first, second] = d.machine("one").starts.map(({ env }) => env.SANDBOX_SECRET);
+    expect(second).not.toBe(first);
+    await d.sandboxes.remove("one", "a.txt");
+    expect(d.machine("one").heard.at(-1)?.authorization).toBe(`Bearer ${second}`);
+  });
+
+  it("[CON-7] one that does not come up is said to be unreachable, and the next try begins anew", async () => {
+    const d = deployment();
+    d.machine("one").up = false;
+    expect(await failure(d.sandboxes.create("one", spec("one")))).toBe("unreachable");
+    expect(await failure(d.sandboxes.read("one", "a.txt"))).toBe("no_such_sandbox");
+    d.machine("one").up = true;
+    await d.sandboxes.create("one", spec("one"));
+    expect(d.machine("one").starts.length).toBe(2);
+    expect(await failure(deployment({ machine: null }).sandboxes.create("one", spec("one")))).toBe("unreachable");
+  });
+
+  it("[CON-8] reading and pushing go to a container of the scope, in which no sandbox is ever made", async () => {
+    const d = deployment();
+    const inside = async (method: string) => (method === "resolve" ? { commit, default_branch: "main" } : null);
+    d.machine(gitName("contract")).inside = inside;
+    d.machine(gitName("other")).inside = inside;
+    await d.sandboxes.resolve(source, "HEAD");
+    await d.sandboxes.publish({ source, branch: "countersign/t", commit, bundle: new Uint8Array() });
+    await d.sandboxes.resolve({ ...source, scope_id: "other" }, "HEAD");
+    expect([...d.machines.keys()].sort()).toEqual(["git/contract", "git/other"]);
+    expect(d.machine(gitName("contract")).starts.length).toBe(1);
+    const body = JSON.stringify({ id: "x", spec: spec("x") });
+    for (const name of ["create", "exec", "openPty", "destroy", "checkout"]) {
+      const init = { method: "POST", body };
+      const answer = await d.box(gitName("contract")).answer(new Request(`http://container/v1/${name}`, init));
+      expect([name, await answer.json()]).toMatchObject([name, { code: "bad_request" }]);
+    }
+    const foreign = JSON.stringify({ source: { ...source, scope_id: "other" }, ref: "HEAD" });
+    const asked = new Request("http://container/v1/resolve", { method: "POST", body: foreign });
+    expect(await (await d.box(gitName("contract")).answer(asked)).json()).toMatchObject({ code: "bad_request" });
+    expect(await failure(d.sandboxes.resolve({ ...source, url: "file:///etc" }, "HEAD"))).toBe("repo_not_allowed");
+    expect(await failure(d.sandboxes.resolve({ ...source, url: "http://github.com/a/b" }, "HEAD"))).toBe(
+      "repo_not_allowed",
+    );
+    expect(await failure(d.sandboxes.resolve({ ...source, url: "https://10.0.0.1/a" }, "HEAD"))).toBe(
+      "repo_not_allowed",
+    );
+  });
+
+  it("[CON-11] an object that begins anew knows its running container again", async () => {
+    const d = deployment();
+    await d.sandboxes.create("one", spec("one"));
+    d.anew();
+    await d.sandboxes.create("one", spec("one"));
+    await d.sandboxes.remove("one", "a.txt");
+    expect(d.machine("one").starts.length).toBe(1);
+    expect(d.machine("one").heard.at(-1)).toMatchObject({ method: "remove" });
+  });
+});
