@@ -12,19 +12,22 @@ import { limits } from "../src/limits.ts";
 import { lookAt, retryAt } from "./github/asking.ts";
 import { Deliveries } from "./github/deliveries.ts";
 import { GithubRows, githubSchema } from "./github/rows.ts";
+import { Tries, triesSchema } from "./github/tries.ts";
 import { inTime } from "./in-time.ts";
 import { githubOf, type RemoteGithubApp } from "./remote.ts";
-import { applySchema, durableSql } from "./sql.ts";
+import { applySchemas, durableSql } from "./sql.ts";
 
 export class GithubObject extends DurableObject<Bindings> implements RemoteGithubApp {
   readonly #rows: GithubRows;
-  readonly #deliveries = new Deliveries();
+  readonly #deliveries: Deliveries;
   #looking = false;
   constructor(ctx: DurableObjectState, bindings: Bindings) {
     super(ctx, bindings);
     const sql = durableSql(ctx);
-    applySchema(sql, "github", githubSchema);
-    this.#rows = new GithubRows(sql);
+    applySchemas(sql, { github: githubSchema, github_tries: triesSchema });
+    const rows = new GithubRows(sql);
+    this.#rows = rows;
+    this.#deliveries = new Deliveries(new Tries(sql), (gone) => rows.count("never_came", gone));
   }
 
   /** The scope that a repository is linked to now; null when it is nobody's. Throws while that is not known yet. */
@@ -99,10 +102,7 @@ export class GithubObject extends DurableObject<Bindings> implements RemoteGithu
     if (this.#looking || !this.#rows.transaction((rows) => rows.redeliveryDue(now))) return;
     this.#looking = true;
     try {
-      const gone = await this.#deliveries.look(worldOf(this.env).githubApp, now);
-      if (gone === 0) return;
-      console.error(`github: ${gone} deliveries never came, and GitHub keeps them no more`);
-      this.#rows.transaction((rows) => rows.count("never_came", gone));
+      await this.#deliveries.look(worldOf(this.env).githubApp, now);
     } catch (error) {
       console.warn("github: lost deliveries are asked for again later", error);
       this.#rows.transaction((rows) => rows.redeliveryPutOff(retryAt(error, 0, Date.now())));
@@ -115,9 +115,9 @@ export class GithubObject extends DurableObject<Bindings> implements RemoteGithu
     const { githubApp, githubConfig } = worldOf(this.env);
     for (const due of this.#rows.due(Date.now(), limits.github_installations_at_once)) {
       try {
-        const seen = await lookAt(githubApp, due.id);
-        const fallback = githubConfig?.scope ?? null;
-        this.#rows.transaction((rows) => rows.seen(due, seen, fallback, Date.now()));
+        const scope = due.scope_id === null ? (githubConfig?.scope ?? null) : null;
+        const seen = await lookAt(githubApp, due.id, scope);
+        this.#rows.transaction((rows) => rows.seen(due, seen, Date.now()));
       } catch (error) {
         console.warn(`github: installation ${due.id} could not be looked at; it is tried again`, error);
         this.#rows.transaction((rows) => rows.putOff(due, retryAt(error, due.tries, Date.now())));

@@ -98,6 +98,8 @@ export const githubLimits = {
 
   // --- the runtime: what GitHub asked for, and where it is shown
 
+  /** GitHub is answered after so long at the latest once its delivery is claimed, whatever has left by then. */
+  github_answer_ms: 400,
   /** Delivery ids stay claimed so long, far past GitHub's last redelivery; forgotten in batches. */
   github_delivery_kept_ms: 30 * 86_400_000,
   /** Of a wish: what was signed once could else be sent again and make a task. */
@@ -106,13 +108,12 @@ export const githubLimits = {
   /** An event on its way to the courier; texts that make it bigger are cut to the first of these that fits. */
   github_event_bytes: 768 * 1024,
   github_event_cuts: [50_000, 20_000, 5_000, 1_000],
-  /** Of a task made there: its words, its title, its labels; hidden parts that its cards show, and how much of each. */
+  /** Of a task made there: its words, its title, its labels; hidden parts that its cards show. */
   github_task_chars: 20_000,
   github_title_chars: 200,
   github_task_labels: 20,
   github_label_chars: 60,
   github_card_hidden: 20,
-  github_card_hidden_chars: 500,
   /** Tasks that failed checks of one branch make. */
   github_check_tasks: 3,
   /** Beginning of a content hash that names a card. */
@@ -126,6 +127,8 @@ export const githubLimits = {
   /** Why a task cannot be decided there, tasks that it names, and what of each check's output is shown. */
   github_note_chars: 1_000,
   github_named_tasks: 10,
+  /** Plans of a task that were handed out to be shown, as far as they are remembered: one, or several. */
+  github_offered: 2,
   github_check_chars: 4_000,
   github_checks_shown: 20,
 
@@ -147,6 +150,18 @@ export const githubLimits = {
   github_hidden_chars: 1_000,
   /** Characters looked at while marks are matched; a text that takes more is hidden from there on. */
   github_scan_chars: 2_000_000,
+  /** An address in it longer than this is not for following. */
+  github_address_chars: 500,
+  /** The page that is made of it to judge by; a text that is more is not read at all. Depths past these are not seen. */
+  github_page_chars: 65_536,
+  github_page_marks: 12_000,
+  github_page_nodes: 15_000,
+  github_page_depth: 100,
+  github_page_small: 3,
+  github_page_aside: 12,
+  /** Words between which the page's are looked for again in the source, and seen ones that one hidden part spans. */
+  github_page_search: 64,
+  github_page_gap: 3,
 
   // --- installations and lost deliveries
 
@@ -172,6 +187,8 @@ export const githubLimits = {
   github_redelivery_pages: 60,
   github_redelivery_kept: 60_000,
   github_redelivery_every_ms: 5 * 60_000,
+  /** Of why GitHub cannot be asked. */
+  github_redelivery_why_chars: 500,
 
   // --- making the App from the command line
 

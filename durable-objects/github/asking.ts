@@ -1,14 +1,20 @@
 /** What the App asks of GitHub about itself: how an installation stands, and when to ask again. [GHL-25] */
 import { type GithubApp, GithubFailure } from "../../src/agents/github-port.ts";
-import type { Seen } from "../../src/domain/github/installations.ts";
+import { isOwners, type Seen } from "../../src/domain/github/installations.ts";
 import { limits } from "../../src/limits.ts";
 
-export async function lookAt(app: GithubApp, installation_id: number): Promise<Seen & { account: string | null }> {
+type Looked = Seen & { readonly account: string | null; readonly scope_id: string | null };
+
+/** `scope`: where an installation goes that nobody assigned, if its account is the App's owner: anybody installs a public App. */
+export async function lookAt(app: GithubApp, installation_id: number, scope: string | null): Promise<Looked> {
   const found = await app.installation(installation_id);
-  if (found === null) return { state: "removed", repositories: [], account: null };
-  if (found.suspended) return { state: "suspended", repositories: [], account: found.account };
+  const none = { repositories: [], scope_id: null };
+  if (found === null) return { state: "removed", account: null, ...none };
+  const account = found.account?.name ?? null;
+  if (found.suspended) return { state: "suspended", account, ...none };
   const repositories = await app.repositories(installation_id);
-  return { state: "active", repositories, account: found.account };
+  const own = scope !== null && isOwners(found.account, await app.owner());
+  return { state: "active", account, repositories, scope_id: own ? scope : null };
 }
 
 /** When to try again: as GitHub says, else ever later. */

@@ -89,11 +89,10 @@ export class GithubRows {
   putOff({ id }: Pick<InstallationRow, "id">, at: number): void {
     this.#sql.run("UPDATE installations SET next_at = ?, tries = tries + 1 WHERE id = ?", at, id);
   }
-  /** What GitHub answered. Where an event came meanwhile it is asked once more. */
+  /** What GitHub answered; `scope_id` for where nobody assigned it. Where an event came meanwhile it is asked once more. */
   seen(
     asked: InstallationRow,
-    seen: Seen & { readonly account: string | null },
-    fallback: string | null,
+    seen: Seen & { readonly account: string | null; readonly scope_id: string | null },
     now: number,
   ): void {
     const before = this.#installation(asked.id);
@@ -101,7 +100,7 @@ export class GithubRows {
     const again = before.version === asked.version ? null : now;
     this.#sql.run(
       "UPDATE installations SET state = ?, account = coalesce(?, account), scope_id = coalesce(scope_id, ?), seen_at = ?, next_at = ?, tries = 0 WHERE id = ?",
-      ...[seen.state, seen.account, seen.state === "active" ? fallback : null, now, again, asked.id],
+      ...[seen.state, seen.account, seen.scope_id, now, again, asked.id],
     );
     const wanted = new Set(seen.repositories.map(({ id }) => id));
     const mine = this.#repositories("WHERE installation_id = ?", asked.id);

@@ -19,7 +19,7 @@ import { taskIdOf, toCourier } from "./github-courier.ts";
 import { linkRepository, unlinkRepository } from "./github-links.ts";
 import { madeOf } from "./github-requests.ts";
 import type { LinkRow } from "./github-rows.ts";
-import { standingOf } from "./github-standing.ts";
+import { offering, standingOf } from "./github-standing.ts";
 import { leave, lookAgain } from "./github-sync.ts";
 import type { Scope } from "./scope.ts";
 import { traceOf } from "./tasks.ts";
@@ -33,10 +33,13 @@ export interface Places {
 export class GithubDoor implements RemoteGithub, Pick<RemoteRuntime, "githubStanding"> {
   readonly #scope: Scope;
   readonly #after: () => Promise<void>;
+  readonly #soon: () => Promise<void>;
   readonly #places: () => Places;
-  constructor(scope: Scope, hands: { after: () => Promise<void>; places: () => Places }) {
+  /** `soon` is `after` for who does not wait: what has not left by then leaves without them. */
+  constructor(scope: Scope, hands: { after: () => Promise<void>; soon: () => Promise<void>; places: () => Places }) {
     this.#scope = scope;
     this.#after = hands.after;
+    this.#soon = hands.soon;
     this.#places = hands.places;
   }
 
@@ -85,7 +88,7 @@ export class GithubDoor implements RemoteGithub, Pick<RemoteRuntime, "githubStan
       );
       return "claimed";
     });
-    if (answer === "claimed") await this.#after();
+    if (answer === "claimed") await this.#soon();
     return answer;
   }
   async githubIgnored(scope: string, why: string): Promise<void> {
@@ -148,6 +151,8 @@ export class GithubDoor implements RemoteGithub, Pick<RemoteRuntime, "githubStan
     const row = stores.github.thread(task_id);
     // The look that asked ends with this answer, and nobody tells its end.
     if (standing === null && row?.sync != null) this.#scope.commit((tx) => leave(tx, row));
+    const offered = standing === null || row === null ? null : offering(row, standing);
+    if (offered !== null) this.#scope.commit((tx) => tx.stores.github.putThread(offered));
     return standing;
   }
 

@@ -3,7 +3,7 @@
  * signed, and inside the transaction both are looked at again. A refusal stands where it was said. [GHR-40] to [GHR-55]
  */
 import type { Decision } from "../../src/domain/approval-view.ts";
-import { type GithubDecision, pickCard } from "../../src/domain/github/deciding.ts";
+import { type GithubDecision, isSecond, pickCard } from "../../src/domain/github/deciding.ts";
 import { githubSubject } from "../../src/domain/github/identity.ts";
 import { type PlanText, planText } from "../../src/domain/github/plan-text.ts";
 import { type Answering, whyPage } from "../../src/domain/github/risk.ts";
@@ -109,7 +109,8 @@ function choose(
 ): Chosen | { readonly refused: string } {
   const unheard = whyNotHeard(stores, said, thread);
   if (unheard !== null) return { refused: unheard };
-  const picked = pickCard(said, pendingOf(stores.rows, thread.task_id), thread.shown?.showed ?? null);
+  const cards = pendingOf(stores.rows, thread.task_id);
+  const picked = pickCard(said, cards, thread.shown?.showed ?? null, offeredOf(thread));
   if ("refused" in picked) return picked;
   const { card } = picked;
   const caller = githubCaller(scope.scope_id, said.by.login);
@@ -195,12 +196,19 @@ function whyPageOf(
   const all = card.kind === "plan" ? planText(card.card, card.content_hash, plan?.markdown ?? null) : null;
   return { why: whyPage({ ...card, needs: needsFor(stores, approvals, card) }, all, by), all };
 }
-/** For the standing document: whether buttons are shown, and if not, why; and what a yes covers. */
+/** Plans that may have been read on GitHub: what was handed out to be shown, told of or not, and what was told. */
+export function offeredOf({ offered, shown }: Pick<ThreadRow, "offered" | "shown">): string[] {
+  const showed = shown?.showed?.content_hash;
+  return [...new Set([...offered, ...(showed === undefined ? [] : [showed])])];
+}
+/** For the standing document: whether buttons are shown, and if not, why; what a yes covers; whether it must name it. */
 export function decidedThere(
   approvals: Policy["approvals"],
   stores: Stores,
   card: ApprovalRow,
-): Pick<WaitingCard, "buttons" | "why_page" | "text"> {
+  thread: ThreadRow,
+): Pick<WaitingCard, "buttons" | "why_page" | "text" | "named"> {
   const { why, all } = whyPageOf(stores, approvals, card, null);
-  return { buttons: why === null, why_page: why, text: all !== null && "text" in all ? all.text : null };
+  const text = all !== null && "text" in all ? all.text : null;
+  return { buttons: why === null, why_page: why, text, named: isSecond(card, offeredOf(thread)) };
 }

@@ -2,17 +2,19 @@
  * What the courier brings from GitHub, with what GitHub says of its people: a wish becomes a task, a decision decides,
  * a change of the words is told. Whoever may not is not answered; all of it is on record. [GHR-30] to [GHR-49]
  */
+import { answerWords } from "../../src/domain/github/answers.ts";
 import { taskOfBranch } from "../../src/domain/github/branches.ts";
 import { failedCheckSubject, githubSubject } from "../../src/domain/github/identity.ts";
 import { type GithubRequest, githubRequest, type Happening } from "../../src/domain/github/shapes.ts";
 import { askOf, mayAsk, taskOf, type Wish } from "../../src/domain/github/wish.ts";
-import type { Message } from "../../src/domain/message.ts";
+import { derivedId } from "../../src/domain/ids.ts";
+import { build, type Message } from "../../src/domain/message.ts";
 import { refProblem } from "../../src/domain/repo.ts";
 import { isFinal } from "../../src/domain/task.ts";
 import type { Caller } from "../../src/domain/view.ts";
 import { limits } from "../../src/limits.ts";
 import { approvedPlan } from "./dispatch.ts";
-import { taskIdOf } from "./github-courier.ts";
+import { taskIdOf, toCourier } from "./github-courier.ts";
 import {
   cancelThere,
   decideThere,
@@ -117,7 +119,7 @@ function wish({ tx, message, request, link }: Arrived, asked: Wish): void {
     asked_id: asked.by?.id ?? null,
     asked_at: asked.at ?? null,
     ...{ branch: created.value.branch, base_branch, version: 0, shown_version: 0, sync: null, next_at: tx.now },
-    ...{ failures: 0, shown: null, note: null, edits: [], audit_head: null },
+    ...{ failures: 0, shown: null, note: null, offered: [], edits: [], audit_head: null },
   });
   tx.audit("transition", created.value, {
     actor: "user",
@@ -164,17 +166,37 @@ function decision(
   if (!mayDecideThere(request)) return drop(tx, message, request, "not_a_writer");
   const thread = threadMeant(tx.stores, request);
   const task = thread === null ? null : tx.rows.tasks.get(thread.task_id);
-  if (thread === null || task === null) return drop(tx, message, request, "no_task");
+  const words = answerWords(said);
+  if (thread === null || task === null)
+    return words === null ? drop(tx, message, request, "no_task") : answer(tx, message, request, words);
   if (said.what === "status") return mark(tx, task.id);
-  if (said.what === "unclear") return say(tx, task.id, howTo(said.by.login));
+  if (words !== null) return say(tx, task.id, words);
   if (isFinal(task.status)) return refused(tx, task, said, `the task is already ${task.status}`);
   if (said.what !== "cancel") return decideThere(tx, task, { said, thread, ...hands });
   if (said.via === "comment" && !isAfter(said.said_at, thread.asked_at ?? task.created_at))
     return refused(tx, task, said, "it was said before this task was asked for");
   return cancelThere(tx, task, said, thread);
 }
-function howTo(login: string): string {
-  return `What ${login} wrote may be meant in more than one way, so it did nothing. A comment that approves, cancels or asks for the status holds that one line and nothing else; one that denies begins with it; a wish begins its comment, or a line below plain text.`;
+/** Said in a thread where no task of ours is to say it with. */
+function answer(tx: Tx, message: Message, { delivery_id, repository, happening }: GithubRequest, words: string): void {
+  const number = happening.thread?.number;
+  if (number === undefined) return;
+  const payload = { delivery_id, repository, number, words };
+  toCourier(
+    tx,
+    build({
+      message_id: derivedId(message.message_id, "github_answer", 0),
+      trace_id: message.trace_id,
+      scope_id: tx.scope.scope_id,
+      message_kind: "github_answer",
+      sender: "runtime",
+      recipient: "courier",
+      content: `say how a command is written in ${repository.full_name}`,
+      taint: message.taint,
+      payload,
+      created_at: tx.at,
+    }),
+  );
 }
 
 /** Open tasks that were made of this thread, or of this one comment of it. */

@@ -63,6 +63,8 @@ export const threadRow = z.strictObject({
   failures: z.number().int(),
   shown: githubShown.nullable(),
   note: z.string().nullable(),
+  /** Content hashes of the first plans that were handed out to be shown: no more than tell one from several. */
+  offered: z.array(z.string()).default([]),
   /** What was changed of the words it was made of, each once: `fact` is a line for cards. */
   edits: z.array(z.strictObject({ change: z.string(), fact: z.string() })),
   audit_head: z.string().nullable(),

@@ -5,7 +5,8 @@ import { isFinal } from "../../src/domain/task.ts";
 import { visible } from "../../src/domain/visible.ts";
 import { limits } from "../../src/limits.ts";
 import { spentOf } from "./accounts.ts";
-import { decidedThere, pendingOf } from "./github-decisions.ts";
+import { decidedThere, offeredOf, pendingOf } from "./github-decisions.ts";
+import type { ThreadRow } from "./github-rows.ts";
 import type { ItemRow, PlanRow, ScopeRows, TaskRow } from "./rows.ts";
 import type { ScopeStores } from "./tx.ts";
 
@@ -42,13 +43,20 @@ export function standingOf(
         ? null
         : {
             ...{ approval_id: card.id, kind: card.kind, title: card.card.title, why: card.card.why },
-            ...{ content_hash: card.content_hash, ...decidedThere(about.approvals, stores, card) },
+            ...{ content_hash: card.content_hash, ...decidedThere(about.approvals, stores, card, thread) },
           },
     checks: plan === null ? [] : checksOf(rows, plan, items),
     spent: { tokens, usd: unknown_price ? null : usd },
     audit_head: isFinal(task.status) ? thread.audit_head : null,
     ...{ note: thread.note, base_branch: thread.base_branch, shown: thread.shown },
   };
+}
+
+/** Whoever is handed a plan may show it, and may die before it says so. Null where nothing is new. */
+export function offering(row: ThreadRow, { card }: Pick<GithubStanding, "card">): ThreadRow | null {
+  if (card?.kind !== "plan" || row.offered.includes(card.content_hash)) return null;
+  const offered = [...new Set([...offeredOf(row), card.content_hash])].slice(0, limits.github_offered);
+  return offered.length === row.offered.length ? null : { ...row, offered };
 }
 
 function totals(rows: ScopeRows, task_id: string) {

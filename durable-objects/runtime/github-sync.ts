@@ -116,6 +116,8 @@ function putOff(tx: Tx, row: ThreadRow): void {
 /** The order to look, or its answer, was given up: it counts as failed, and no person has to decide about it. */
 export function syncDied(tx: Tx, died: { message_id: string; message_kind: string; task_id: string | null }): boolean {
   const asked = died.message_kind === "github_sync";
+  // How to write a command is no question for anybody.
+  if (died.message_kind === "github_answer") return true;
   if (!asked && died.message_kind !== "github_shown") return false;
   const row = died.task_id === null ? null : tx.stores.github.thread(died.task_id);
   if (row?.sync != null && (!asked || row.sync.message_id === died.message_id)) putOff(tx, row);

@@ -6,6 +6,7 @@
  * that parent, otherwise the candidate is built and checked again on the new tip. So no lock is held while
  * models, commands or git run.
  */
+import { withoutSkips } from "../../src/domain/github/words.ts";
 import { derivedId } from "../../src/domain/ids.ts";
 import type { Message } from "../../src/domain/message.ts";
 import { type VerificationOrder, verificationResult } from "../../src/domain/result.ts";
@@ -69,7 +70,7 @@ export function verify(tx: Tx, task: TaskRow, item: ItemRow, attempt: AttemptRow
 }
 
 function commitMessage(task: TaskRow, item: ItemRow): string {
-  return `${item.spec.title}\n\nTask: ${task.id}\nWork-item: ${item.id}\nItem-hash: ${item.item_hash}`;
+  return `${withoutSkips(item.spec.title)}\n\nTask: ${task.id}\nWork-item: ${item.id}\nItem-hash: ${item.item_hash}`;
 }
 function blocked(tx: Tx, task: TaskRow, attempt: AttemptRow, reason: string): void {
   endAttempt(tx, task, attempt, {

@@ -1,6 +1,7 @@
 /** How one scope's runtime is put together: each part gets the few others it needs, and nothing is done yet. */
 import type { ModelRole } from "../../src/agents/models.ts";
 import { type Bindings, worldOf } from "../../src/env.ts";
+import { limits } from "../../src/limits.ts";
 import { EventSockets } from "../event-sockets.ts";
 import { Post } from "../post.ts";
 import { agentOf, type RemoteAgent } from "../remote.ts";
@@ -77,7 +78,11 @@ export function openParts(ctx: DurableObjectState, sql: Sql, bindings: Bindings)
   const setAlarm = (at: number) => ctx.storage.setAlarm(at);
   const pulse = new Pulse(scope, { feed, crew, mail, records, decisions, standing, github: () => github, setAlarm });
   const after = () => pulse.after();
-  const github: GithubDoor = new GithubDoor(scope, { after, places: () => placesOf(bindings) });
+  const github: GithubDoor = new GithubDoor(scope, {
+    after,
+    soon: () => pulse.after(limits.github_answer_ms),
+    places: () => placesOf(bindings),
+  });
   const closeSockets = async (credentials: readonly string[]) => {
     sockets.close(credentials);
     await crew.closeSockets(credentials);

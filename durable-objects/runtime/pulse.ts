@@ -51,10 +51,10 @@ export class Pulse {
   }
 
   /** Every entry ends here. Those that come while one flushes wait for it, but not for ever: the alarm goes on with it. */
-  async after(): Promise<void> {
+  async after(wait_ms: number = limits.flush_wait_ms): Promise<void> {
     this.#feed.show();
     try {
-      await inTime(this.#flushed(Date.now()), limits.flush_wait_ms, "what must leave");
+      await inTime(this.#flushed(Date.now()), wait_ms, "what must leave");
     } catch (error) {
       console.warn("runtime: an entry does not wait any longer", error);
     }

@@ -1,5 +1,5 @@
 /** `GithubApp` over the REST API: what the App itself may ask, signed with its key. [GHA-16] [GHA-17] */
-import type { GithubApp } from "../agents/github-port.ts";
+import type { Account, GithubApp } from "../agents/github-port.ts";
 import type { GithubRepository } from "../domain/github/shapes.ts";
 import { limits } from "../limits.ts";
 import { Answered } from "./github-failures.ts";
@@ -16,11 +16,15 @@ export class HttpGithubApp implements GithubApp {
     this.#tokens = tokens;
   }
 
-  async installation(id: number): Promise<{ id: number; account: string; suspended: boolean } | null> {
+  async owner(): Promise<Account | null> {
+    return (await this.#line.call("GET /app", {}, shapes.app, this.#tokens.asApp)).data.owner ?? null;
+  }
+
+  async installation(id: number): Promise<{ id: number; account: Account | null; suspended: boolean } | null> {
     const route = "GET /app/installations/{installation_id}";
     try {
       const { data } = await this.#line.call(route, { installation_id: id }, shapes.installation, this.#tokens.asApp);
-      return { id: data.id, account: data.account ?? "", suspended: typeof data.suspended_at === "string" };
+      return { id: data.id, account: data.account ?? null, suspended: typeof data.suspended_at === "string" };
     } catch (error) {
       if (error instanceof Answered && error.code === "not_found") return null;
       throw error;

@@ -67,14 +67,15 @@ export const pull = z
   );
 export const pulls = z.array(pull);
 
+/** An enterprise has no login. */
+const account = z.union([
+  z.object({ id, login: z.string() }).transform((one) => ({ id: one.id, name: one.login })),
+  z.object({ id, slug: z.string() }).transform((one) => ({ id: one.id, name: one.slug })),
+]);
+export const app = z.object({ owner: account.nullish() });
 export const installation = z.object({
   id,
-  account: z
-    .union([
-      z.object({ login: z.string() }).transform(({ login }) => login),
-      z.object({ slug: z.string() }).transform(({ slug }) => slug),
-    ])
-    .nullish(),
+  account: account.nullish(),
   suspended_at: z.string().nullish(),
 });
 /** Those of the installation `installation_id`. */

@@ -57,5 +57,5 @@ export function absentGithub(): Github {
 }
 
 export function absentGithubApp(): GithubApp {
-  return { installation: refuse, repositories: refuse, deliveries: refuse, redeliver: refuse };
+  return { owner: refuse, installation: refuse, repositories: refuse, deliveries: refuse, redeliver: refuse };
 }

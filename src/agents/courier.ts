@@ -4,6 +4,7 @@
  */
 import type { MessageKind } from "../domain/message.ts";
 import { webhookOrders } from "./courier-webhooks.ts";
+import { githubAnswers } from "./github-answer.ts";
 import { githubEvents } from "./github-event.ts";
 import { githubSyncs } from "./github-sync.ts";
 import type { Role, RunContext } from "./step.ts";
@@ -12,6 +13,7 @@ import type { Role, RunContext } from "./step.ts";
 const errands: Partial<Record<MessageKind, Role<unknown>>> = {
   github_event: githubEvents as Role<unknown>,
   github_sync: githubSyncs as Role<unknown>,
+  github_answer: githubAnswers as Role<unknown>,
   webhook_order: webhookOrders as Role<unknown>,
 };
 

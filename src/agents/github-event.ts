@@ -4,7 +4,14 @@
  */
 import { z } from "zod";
 import { branchOfOurs } from "../domain/github/branches.ts";
-import { type GithubEvent, githubEvent, githubThread, type Happening, permission } from "../domain/github/shapes.ts";
+import {
+  type GithubEvent,
+  githubEvent,
+  githubThread,
+  type Happening,
+  mayWrite,
+  permission,
+} from "../domain/github/shapes.ts";
 import { limits } from "../limits.ts";
 import { GithubFailure } from "./github-port.ts";
 import { waitAfter } from "./github-wait.ts";
@@ -52,7 +59,13 @@ function wantsHead({ head_asked }: State, { happening }: GithubEvent): boolean {
   return !head_asked && happening.kind === "wish" && happening.thread.kind === "pull" && happening.thread.head === null;
 }
 function isComplete(current: State, event: GithubEvent): boolean {
-  return unasked(current, event) === undefined && !wantsHead(current, event);
+  return mayNot(current, event) || (unasked(current, event) === undefined && !wantsHead(current, event));
+}
+
+/** Whoever may do nothing there costs one call: nothing of it counts, whoever else is in it. Bots were listed by name. */
+function mayNot({ people }: State, { happening: { by } }: GithubEvent): boolean {
+  if (by === null || by.is_bot || !Object.hasOwn(people, by.login)) return false;
+  return !mayWrite(people[by.login] ?? "none");
 }
 
 /** One call. Whoever GitHub does not know, or in a repository that is gone, may do nothing. */

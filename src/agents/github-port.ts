@@ -102,12 +102,22 @@ export interface Github {
   ): Promise<PullRef | null>;
 }
 
+/** A person, an organisation or an enterprise. */
+export interface Account {
+  readonly id: number;
+  readonly name: string;
+}
+
 /** What only the App itself may ask: installations and failed deliveries. */
 export interface GithubApp {
+  /** Whose the App is; null where GitHub does not say. */
+  owner(): Promise<Account | null>;
   /** Null when it is gone. */
-  installation(
-    id: number,
-  ): Promise<{ readonly id: number; readonly account: string; readonly suspended: boolean } | null>;
+  installation(id: number): Promise<{
+    readonly id: number;
+    readonly account: Account | null;
+    readonly suspended: boolean;
+  } | null>;
   /** All repositories that the installation covers. */
   repositories(installation_id: number): Promise<readonly GithubRepository[]>;
   /** Newest first. */

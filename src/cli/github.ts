@@ -119,10 +119,14 @@ function overview({ configured, slug, install_url, default_scope_id, problems, i
   return [
     app,
     ...(install_url === null ? [] : [`install   ${visibleLine(install_url)}`]),
-    ...(configured ? [`new ones  ${default_scope_id ?? "wait until they are assigned"}`] : []),
+    ...(configured ? [`new ones  ${newOnes(default_scope_id)}`] : []),
     ...problems.map((problem) => `lacking   ${visibleLine(problem)}`),
     ...ignored.map(({ why, n }) => `ignored   ${visibleLine(why)}: ${countOf(n, "event")}`),
   ].join("\n");
+}
+function newOnes(scope: string | null): string {
+  const wait = "wait until they are assigned";
+  return scope === null ? wait : `${visibleLine(scope)} for the App's owner; all others ${wait}`;
 }
 function installation({ id, account, state, scope_id, repositories: all }: InstallationView): string {
   const whose = scope_id ?? "nobody's: countersign github assign";

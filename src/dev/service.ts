@@ -79,6 +79,8 @@ async function bringUpParts(
   const folder = stateFolder(flags.state);
   const held = lock(folder);
   undo.push(() => held.release());
+  // Keys of the environment stand in it, which shall not outlive this service.
+  undo.push(() => removeFile(folder.vars));
   const left = await endLeftovers(folder.processes, LEFTOVER_GRACE_MS);
   if (left > 0) say(`Ended ${left} left-over process ${left === 1 ? "group" : "groups"} of an earlier start.`);
   removeFile(folder.service);

@@ -35,6 +35,7 @@ export const delivery: Record<MessageKind, Delivery> = {
   github_request: usual,
   github_sync: usual,
   github_shown: usual,
+  github_answer: usual,
   webhook_order: usual,
   webhook_result: usual,
 };
@@ -68,6 +69,7 @@ export const stalls: Record<MessageKind, "attempt" | "planning" | "nothing"> = {
   github_request: "nothing",
   github_sync: "nothing",
   github_shown: "nothing",
+  github_answer: "nothing",
   webhook_order: "nothing",
   webhook_result: "nothing",
 };

@@ -31,6 +31,7 @@ export const messageKinds = [
   "github_request",
   "github_sync",
   "github_shown",
+  "github_answer",
   "webhook_order",
   "webhook_result",
 ] as const;
@@ -143,6 +144,7 @@ export const routes: Record<MessageKind, readonly { from: readonly Party[]; to: 
   github_request: [{ from: ["courier"], to: ["runtime_queue"] }],
   github_sync: [{ from: ["runtime"], to: ["courier"] }],
   github_shown: [{ from: ["courier"], to: ["runtime_queue"] }],
+  github_answer: [{ from: ["runtime"], to: ["courier"] }],
   webhook_order: [{ from: ["runtime"], to: ["courier"] }],
   webhook_result: [{ from: ["courier"], to: ["runtime_queue"] }],
 };

@@ -3,7 +3,7 @@
  * to it when it is built and again when it arrives. [MSG-12]
  */
 import { z } from "zod";
-import { githubEvent, githubRequest, githubShown, githubSync } from "./github/shapes.ts";
+import { githubAnswer, githubEvent, githubRequest, githubShown, githubSync } from "./github/shapes.ts";
 import type { MessageKind } from "./message.ts";
 import { executionOrder, executionResult, verificationOrder, verificationResult } from "./result.ts";
 import { webhookOrder, webhookResult } from "./webhook-order.ts";
@@ -104,6 +104,7 @@ export const payloads: Partial<Record<MessageKind, z.ZodType>> = {
   github_request: githubRequest,
   github_sync: githubSync,
   github_shown: githubShown,
+  github_answer: githubAnswer,
   webhook_order: webhookOrder,
   webhook_result: webhookResult,
 };

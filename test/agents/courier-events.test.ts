@@ -105,6 +105,20 @@ describe("who may do it", () => {
     expect(Object.hasOwn(request.people, "constructor")).toBe(true);
     expect(request.people.constructor).toBe("none");
   });
+  it("[GHO-46] whoever may not write there costs one call: nobody else and no branch is asked for", async () => {
+    const asks = [wish({ by: person("mallory"), thread: pull }), wish({ by: person("mallory"), trigger: "label" })];
+    for (const asked of asks) {
+      const { github, hear } = world();
+      github.permissions.set("mallory", "triage");
+      expect((await hear(asked)).request.people).toEqual({ mallory: "triage", stranger: "none", alice: "none" });
+      expect(github.methods()).toEqual(["permission"]);
+    }
+    const { github, hear } = world();
+    expect((await hear(wish({ by: { ...person("ci[bot]"), is_bot: true } }))).request.people).toMatchObject({
+      stranger: "read",
+    });
+    expect(github.calls.length).toBe(3);
+  });
   it("[GHO-2] the branch of a pull request is asked for where the happening has none; only one of the same repository counts", async () => {
     const facts = {
       number: 12,
@@ -194,5 +208,31 @@ describe("GitHub does not answer", () => {
     const { ports } = tameWorld(new MemorySandboxes({}));
     const message = { ...eventOf(wish()), payload: { delivery_id: "d-1" } };
     await expect(drive(courier, runContext(message), ports)).rejects.toThrow();
+  });
+});
+
+describe("an answer without a task", () => {
+  const payload = JSON.parse(JSON.stringify({ delivery_id: "d-1", repository, number: 12, words: "Write it so." }));
+  const order = testMessage(2, { message_kind: "github_answer", sender: "runtime", recipient: "courier", payload });
+  const say = async (github: FakeGithub, driving: Driving = {}) => {
+    const { ports } = tameWorld(new MemorySandboxes({}));
+    return drive(courier, runContext(order, { agent: "courier" }), { ...ports, github: github.port }, driving);
+  };
+  it("[GHO-45] is made once, though the object dies at every step and the answer is lost, with its intent on record", async () => {
+    const github = new FakeGithub();
+    github.fault = (call, index) =>
+      call.method === "createComment" && index === 1 ? { code: "unavailable", after: true } : null;
+    const { out, effects } = await say(github, { dies: true });
+    await say(github);
+    expect([out, github.comments.length]).toEqual([[], 1]);
+    expect(github.standing().comments[0]).toContain("> Write it so.");
+    expect(effects.map(({ decision, reason }) => [decision, reason])).toContainEqual(["intent", "github_comment"]);
+  });
+  it("[GHO-45] what GitHub refuses is left unsaid, and nobody is asked about it", async () => {
+    for (const code of ["forbidden", "invalid", "not_found", "suspended"] as const) {
+      const github = new FakeGithub();
+      github.fault = ({ method }) => (method === "createComment" ? { code } : null);
+      expect((await say(github)).out, code).toEqual([]);
+    }
   });
 });

@@ -258,6 +258,24 @@ describe("what GitHub answers", () => {
     expect(sent).toHaveLength(3);
   });
 
+  it("[GHA-16] says whose the App and an installation are: a person, an organisation or an enterprise", async () => {
+    const { githubApp } = fakeGithub([
+      json(200, { owner: { id: 3, login: "acme" } }),
+      json(200, { owner: { id: 3, slug: "megacorp", name: "Mega" } }),
+      json(200, { owner: null }),
+      json(200, { id: 9, account: { id: 3, slug: "megacorp" } }),
+      json(200, { id: 9, account: null }),
+    ]);
+    expect([await githubApp.owner(), await githubApp.owner(), await githubApp.owner()]).toEqual([
+      { id: 3, name: "acme" },
+      { id: 3, name: "megacorp" },
+      null,
+    ]);
+    expect([(await githubApp.installation(9))?.account, (await githubApp.installation(9))?.account]).toEqual([
+      { id: 3, name: "megacorp" },
+      null,
+    ]);
+  });
   it("[GHA-16] all repositories of an installation are listed, page by page, or the call is refused", async () => {
     const one = (id: number) => ({ id, full_name: `acme/r${id}`, private: true, default_branch: "main" });
     const { githubApp, made } = fakeGithub([

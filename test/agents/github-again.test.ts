@@ -84,10 +84,44 @@ describe("what is not meant", () => {
     await at.happens(said("unclear"));
     expect([at.task(id).status, at.held.card(id).status]).toEqual(["waiting", "pending"]);
     expect(await note(id)).toMatch(
-      /^What bob wrote may be meant in more than one way, so it did nothing\. .*that one line/,
+      /^What bob wrote may be meant in more than one way, so it did nothing\. .*do: .*holds one line and nothing else/,
     );
-    await at.happens(said("unclear", { thread: { ...issue, number: 9 } }));
-    expect(dropped()).toEqual(["not_a_writer", "no_task"]);
+    await at.happens(said("help"));
+    expect(await note(id)).toMatch(/^To wish for something, /);
+    await at.happens(said("misplaced"));
+    expect(await note(id)).toContain("write it as a comment of the thread");
+    expect([at.task(id).status, at.held.card(id).status, tasks().length]).toEqual(["waiting", "pending", 1]);
+    expect(at.orders("github_answer")).toEqual([]);
+  });
+
+  it("[GHR-89] in a thread without a task it is answered there, once; nobody else than who may decide is", async () => {
+    const nine = { thread: { ...issue, number: 9 } };
+    await at.happens(said("unclear", { ...nine, by: person("mallory") }));
+    expect([at.orders("github_answer"), dropped()]).toEqual([[], ["not_a_writer"]]);
+    for (const what of ["unclear", "help", "misplaced"] as const)
+      await at.happens(said(what, nine), undefined, `d-${what}`);
+    const answers = at.orders("github_answer");
+    expect(answers.map(({ payload }) => [payload.delivery_id, payload.number])).toEqual([
+      ...[
+        ["d-unclear", 9],
+        ["d-help", 9],
+        ["d-misplaced", 9],
+      ],
+    ]);
+    const [order] = answers;
+    if (order === undefined) return expect.fail("nobody is answered");
+    const asked = new FakeGithub();
+    const { ports } = tameWorld(new MemorySandboxes({}));
+    const context = runContext(order, { agent: "courier" });
+    for (const driving of [{ dies: true }, {}])
+      expect((await drive(courier, context, { ...ports, github: asked.port }, driving)).out).toEqual([]);
+    expect([asked.standing().comments, tasks()]).toEqual([
+      [expect.stringMatching(/^<!-- countersign:task:answer:d-unclear -->\n\*\*Countersign\*\*\n\n> What bob wrote /)],
+      [],
+    ]);
+    // What has no task to answer with and is plain, is not.
+    await at.happens(said("approve", nine));
+    expect([dropped().at(-1), at.orders("github_answer").length]).toEqual(["no_task", 3]);
   });
 
   it("[GHR-88] a change of words that no open task was made of is counted and never leaves the door", async () => {

@@ -31,6 +31,7 @@ describe("the configuration of GitHub", () => {
       github.findPull(repo, "h"),
       github.createPull(repo, { head: "h", base: "b", title: "t", body: "b" }),
       github.updatePull(repo, 1, { title: "t", body: "b" }),
+      githubApp.owner(),
       githubApp.installation(1),
       githubApp.repositories(1),
       githubApp.deliveries(null),

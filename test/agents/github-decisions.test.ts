@@ -91,8 +91,28 @@ describe("a decision", () => {
       await at.happens(one);
       expect([status(id), at.task(id).status]).toEqual(["pending", "waiting"]);
     }
+    // Shown too: whoever still reads the page of before means the plan of before.
+    at.held.now += limits.github_sync_gap_ms;
+    at.door.settle(at.held.now);
+    const shown = await at.shows(id);
+    expect(shown.showed?.content_hash).toBe(hashOf(id));
+    expect((await at.door.githubStanding(scopeId, id))?.card?.named).toBe(true);
+    await at.happens(said("approve", { said_at: later }));
+    expect([status(id), await note(id)]).toEqual(["pending", expect.stringContaining("another plan was shown")]);
     await at.happens(said("approve", { hash: hashOf(id).slice(0, 12) }));
     expect(status(id)).toBe("approved");
+  });
+
+  it("[GHR-43] nor by words without a hash where the one before was handed out, and nobody told that it was shown; a denial needs none", async () => {
+    const id = await at.planned(askingPlan);
+    expect((await at.door.githubStanding(scopeId, id))?.card?.named).toBe(false);
+    await at.held.replan(id, askingPlan.replace("A goal", "Another goal"));
+    at.reopen();
+    await at.shows(id);
+    await at.happens(said("approve", { said_at: later }));
+    expect([status(id), at.thread(id).offered.length]).toEqual(["pending", 2]);
+    await at.happens(said("deny", { said_at: later, reason: "no" }));
+    expect(at.task(id)).toMatchObject({ status: "denied", reason: "no" });
   });
 
   it("[GHR-44] of a person without write access, a bot, or somebody of whom nothing is known it is dropped without an answer", async () => {
@@ -256,6 +276,11 @@ describe("the page is needed", () => {
       "pending",
       expect.stringContaining("escalation cards are decided there"),
     ]);
+    await at.shows(id);
+    await at.happens(said("deny", { said_at: later, reason: "enough" }));
+    expect(at.held.rows.approvals.ofTask(id).at(-1)).toMatchObject({
+      ...{ status: "denied", winner: { by: "github:bob", reason: "enough" } },
+    });
   });
 });
 

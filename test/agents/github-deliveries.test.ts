@@ -1,9 +1,12 @@
 /** An outage of two days by a clock of its own: what GitHub lists, what is asked for again, and what is said when it cannot be. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Deliveries } from "../../durable-objects/github/deliveries.ts";
+import { Tries, triesSchema } from "../../durable-objects/github/tries.ts";
+import { applySchemas } from "../../durable-objects/sql.ts";
 import { type GithubApp, GithubFailure } from "../../src/agents/github-port.ts";
 import type { Tried } from "../../src/domain/github/redelivery.ts";
 import { limits } from "../../src/limits.ts";
+import { type NodeSql, nodeSql } from "../fakes/node-sql.ts";
 
 const hour_ms = 3_600_000;
 const begin = Date.parse("2026-11-19T00:00:00Z");
@@ -20,6 +23,10 @@ class Hooks implements GithubApp {
   pages = 0;
   /** Of each call: null lets it pass. */
   refuses: (what: "list" | "ask", id: string) => GithubFailure | null = () => null;
+  /** Calls until the object that asks is put away; the answer of that one goes nowhere. */
+  left = Number.POSITIVE_INFINITY;
+  away: () => void = () => undefined;
+  readonly owner = none;
   readonly installation = none;
   readonly repositories = none;
 
@@ -27,6 +34,12 @@ class Hooks implements GithubApp {
     const id = String(this.tries.length + 1);
     const delivered_at = new Date(this.now).toISOString();
     this.tries.unshift({ id, guid, delivered_at, redelivery, ok: this.open });
+  }
+  async #answers(): Promise<void> {
+    this.left -= 1;
+    if (this.left > 0) return;
+    this.away();
+    await new Promise(() => undefined);
   }
   async deliveries(cursor: string | null) {
     const refused = this.refuses("list", cursor ?? "");
@@ -36,6 +49,7 @@ class Hooks implements GithubApp {
     const from = cursor === null ? 0 : this.tries.findIndex(({ id }) => id === cursor) + 1;
     const items = this.tries.slice(from, from + this.page_size);
     const more = from + this.page_size < this.tries.length;
+    await this.#answers();
     return { items, next: more ? (items.at(-1)?.id ?? null) : null };
   }
   async redeliver(id: string) {
@@ -45,6 +59,7 @@ class Hooks implements GithubApp {
     if (found === undefined || Date.parse(found.delivered_at) < this.now - 3 * 24 * hour_ms)
       throw new GithubFailure("not_found", "GitHub keeps it no more");
     this.happens(found.guid, true);
+    await this.#answers();
   }
   lost(): string[] {
     const came = new Set(this.tries.flatMap(({ guid, ok }) => (ok ? [guid] : [])));
@@ -56,25 +71,44 @@ class Hooks implements GithubApp {
 }
 
 let hooks: Hooks;
-let deliveries: Deliveries;
+let sql: NodeSql;
+/** Of all that GitHub keeps no more. */
+let gone: number;
+/** The object as it is made anew over the same storage. */
+function evicted(): Deliveries {
+  applySchemas(sql, { github_tries: triesSchema });
+  return new Deliveries(new Tries(sql), (count) => {
+    gone += count;
+  });
+}
 beforeEach(() => {
-  vi.spyOn(console, "warn").mockImplementation(() => undefined);
+  for (const how of ["warn", "error"] as const) vi.spyOn(console, how).mockImplementation(() => undefined);
   hooks = new Hooks();
-  deliveries = new Deliveries();
+  sql = nodeSql();
+  gone = 0;
 });
 afterEach(() => {
   vi.restoreAllMocks();
+  sql.close();
 });
-/** A look each five minutes, as the sweep has it; each half hour something happens on GitHub. */
+/** Every look has an object of its own, as in a service that does little else. Put away in the middle it never ends. */
+async function look(): Promise<void> {
+  const away = new Promise<void>((resolve) => {
+    hooks.away = resolve;
+  });
+  await Promise.race([evicted().look(hooks, hooks.now), away]);
+}
+const problems = (now = hooks.now) => evicted().problems(now);
+/** A look each five minutes, as the sweep has it; each half hour something happens on GitHub. Answers what was let go. */
 async function passes(hours: number, happens = true): Promise<number> {
-  let gone = 0;
+  const before = gone;
   const until = hooks.now + hours * hour_ms;
   for (let turn = 0; hooks.now < until; turn++) {
     hooks.now += limits.github_redelivery_every_ms;
     if (happens && turn % 6 === 0) hooks.happens(`at ${hooks.now}`);
-    gone += await deliveries.look(hooks, hooks.now).catch(() => 0);
+    await look().catch(() => undefined);
   }
-  return gone;
+  return gone - before;
 }
 
 describe("an outage", () => {
@@ -88,7 +122,7 @@ describe("an outage", () => {
     expect([hooks.asked(first) > 5, hooks.asked(first) < 12]).toEqual([true, true]);
     hooks.open = true;
     expect(await passes(1)).toBe(0);
-    expect([hooks.lost(), deliveries.problems(hooks.now)]).toEqual([[], []]);
+    expect([hooks.lost(), problems()]).toEqual([[], []]);
   });
   it("[GHL-11] of the way in, with nothing new after it: what was lost still comes", async () => {
     hooks.open = false;
@@ -104,8 +138,8 @@ describe("an outage", () => {
       hooks.happens(`down ${n}`);
     }
     hooks.open = true;
-    // Its memory is gone as well.
-    deliveries = new Deliveries();
+    // More pages than one look reads.
+    hooks.page_size = 5;
     await passes(2);
     expect(hooks.lost()).toEqual([]);
   });
@@ -114,12 +148,56 @@ describe("an outage", () => {
     hooks.page_size = 10;
     hooks.refuses = () => (++calls % 7 === 0 ? new GithubFailure("rate_limited", "slow down", 60_000) : null);
     hooks.open = false;
-    await passes(24);
-    deliveries = new Deliveries();
-    await passes(24);
+    await passes(48);
     hooks.open = true;
     expect(await passes(6)).toBe(0);
     expect(hooks.lost()).toEqual([]);
+  });
+});
+
+describe("an object that is put away", () => {
+  it("[GHL-15] at each look, at any call of it: the reading goes on where it was, and every delivery comes", async () => {
+    for (let n = 0; n < 7_000; n++) {
+      hooks.now += 5_000;
+      hooks.open = n >= 30;
+      hooks.happens(`g${n}`);
+    }
+    const pages = hooks.tries.length / hooks.page_size;
+    expect(pages).toBeGreaterThan(limits.github_redelivery_pages);
+    let looks = 0;
+    do {
+      hooks.left = 2 + ((looks * 7) % 19);
+      hooks.now += limits.github_redelivery_every_ms;
+      await look();
+      looks += 1;
+    } while (problems().some((said) => said.includes("still being read")) && looks < 100);
+    // Each page once, but for the one that was under way.
+    expect([looks > 5, looks < 20, hooks.pages - pages]).toEqual([true, true, looks - 1]);
+    for (let n = 0; hooks.lost().length > 0 && n < 20; n++) {
+      hooks.left = 2 + ((n * 5) % 12);
+      hooks.now += limits.github_redelivery_every_ms;
+      await look();
+    }
+    expect([hooks.lost(), gone]).toEqual([[], 0]);
+  });
+  it("[GHL-15] says the same afterwards, whatever it had to say, and counts once what never came", async () => {
+    hooks.open = false;
+    for (const guid of ["a", "b"]) hooks.happens(guid);
+    await passes(0.5, false);
+    hooks.refuses = () => new GithubFailure("unavailable", `GitHub is down ${"x".repeat(9_000)}`);
+    await passes(0.5, false);
+    const said = [
+      expect.stringMatching(/^Lost .+ since .+GitHub is down x+$/),
+      expect.stringContaining("come yet: 2."),
+    ];
+    expect(problems()).toEqual(said);
+    expect(problems()[0]?.length).toBeLessThan(1_000);
+    // Forgotten in one step with its being counted, also where GitHub cannot be asked for the rest.
+    hooks.refuses = (what) => (what === "ask" ? new GithubFailure("rate_limited", "slow down", 1) : null);
+    hooks.now += limits.github_redelivery_days_ms - 1_800_000;
+    hooks.happens("c");
+    await passes(1, false);
+    expect([gone, problems().length]).toEqual([2, 2]);
   });
 });
 
@@ -134,32 +212,32 @@ describe("the list", () => {
     hooks.open = true;
     many(3 * limits.github_redelivery_pages);
     hooks.now += hour_ms;
-    await deliveries.look(hooks, hooks.now);
-    expect([hooks.pages, deliveries.problems(hooks.now)]).toEqual([
+    await look();
+    expect([hooks.pages, problems()]).toEqual([
       ...[limits.github_redelivery_pages, [expect.stringContaining("still being read")]],
     ]);
-    await deliveries.look(hooks, hooks.now);
+    await look();
     expect(hooks.asked("lost")).toBe(0);
-    await deliveries.look(hooks, hooks.now);
+    await look();
     // The oldest of all, beyond one look's pages.
     expect(hooks.lost()).toEqual([]);
     const read = hooks.pages;
-    for (let n = 0; n < 4; n++) await deliveries.look(hooks, hooks.now);
+    for (let n = 0; n < 4; n++) await look();
     expect(hooks.pages - read).toBe(4);
   });
   it("[GHL-12] is begun anew where GitHub does not know its place any more", async () => {
     hooks.page_size = 1;
     many(limits.github_redelivery_pages + 5);
-    await deliveries.look(hooks, hooks.now);
+    await look();
     const place = hooks.tries.at(-6)?.id;
     hooks.refuses = (what, cursor) =>
       what === "list" && cursor === place ? new GithubFailure("invalid", "what place?") : null;
-    await expect(deliveries.look(hooks, hooks.now)).rejects.toThrow("what place?");
+    await expect(look()).rejects.toThrow("what place?");
     // From the beginning it goes another way.
     hooks.happens("new");
     hooks.page_size = 2;
-    for (let n = 0; n < 3; n++) await deliveries.look(hooks, hooks.now);
-    expect(deliveries.problems(hooks.now)).toEqual([]);
+    for (let n = 0; n < 3; n++) await look();
+    expect(problems()).toEqual([]);
   });
   it("[GHL-13] one that GitHub does not bring stands in no other's way", async () => {
     hooks.open = false;
@@ -179,24 +257,22 @@ describe("the list", () => {
     hooks.open = false;
     hooks.happens("lost");
     await passes(1, false);
-    expect(deliveries.problems(hooks.now)).toEqual([expect.stringContaining("not come yet: 1.")]);
+    expect(problems()).toEqual([expect.stringContaining("not come yet: 1.")]);
     hooks.refuses = () => new GithubFailure("unavailable", "GitHub is down");
     const since = new Date(hooks.now + limits.github_redelivery_every_ms).toISOString();
     await passes(2, false);
-    expect(deliveries.problems(hooks.now)[0]).toBe(
-      `Lost deliveries cannot be asked for since ${since}: GitHub is down`,
-    );
+    expect(problems()[0]).toBe(`Lost deliveries cannot be asked for since ${since}: GitHub is down`);
     hooks.refuses = () => null;
     expect(await passes(72, false)).toBe(1);
-    expect(deliveries.problems(hooks.now)).toEqual([]);
+    expect(problems()).toEqual([]);
   });
   it("[GHL-14] says that it is longer than what is kept of it, as long as that matters", async () => {
     hooks.page_size = limits.github_redelivery_kept;
     const one = { guid: "g", delivered_at: new Date(hooks.now).toISOString(), redelivery: false, ok: true };
     hooks.tries = Array.from({ length: limits.github_redelivery_kept + 1 }, (_, n) => ({ ...one, id: `${n}` }));
-    await deliveries.look(hooks, hooks.now);
+    await look();
     const said = [expect.stringContaining(`more than ${limits.github_redelivery_kept} deliveries`)];
-    expect(deliveries.problems(hooks.now)).toEqual(said);
-    expect(deliveries.problems(hooks.now + limits.github_redelivery_days_ms)).toEqual([]);
+    expect(problems()).toEqual(said);
+    expect(problems(hooks.now + limits.github_redelivery_days_ms)).toEqual([]);
   });
 });

@@ -73,3 +73,16 @@ describe("a private repository", () => {
     expect([seen.answer, secret.answer]).toEqual(["run", "wait"]);
   });
 });
+
+it("[GHO-47] an item's title keeps no checks from running on its commit", async () => {
+  const plan = planOf([
+    "id: a, title: 'Fix it [skip ci] ***NO_CI***', runner: steps, verify: none, max_attempts: 1, allow: { paths: ['src/**'] }",
+  ]);
+  const id = await at.happens(wish());
+  await at.held.replan(id, plan);
+  must(await at.held.approve(callerOf("ada#tok001"), at.held.card(id)));
+  await changes(await at.held.begun(), "src/x.txt");
+  const waiting = at.held.scope.stores.outbox.due(Number.MAX_SAFE_INTEGER, 1_000);
+  const order = waiting.find(({ message }) => message.message_kind === "verification_request")?.message;
+  expect(String(order?.payload.title).split("\n")[0]).toBe("Fix it [ skip ci] ** *NO_CI** *");
+});

@@ -1,9 +1,9 @@
 /** What the deployment's GitHub object keeps of installations and repositories, and what it owes the scopes. */
 import { beforeEach, describe, expect, it } from "vitest";
-import { retryAt } from "../../durable-objects/github/asking.ts";
+import { lookAt, retryAt } from "../../durable-objects/github/asking.ts";
 import { GithubRows, githubSchema } from "../../durable-objects/github/rows.ts";
 import { applySchema } from "../../durable-objects/sql.ts";
-import { GithubFailure } from "../../src/agents/github-port.ts";
+import { type Account, type GithubApp, GithubFailure } from "../../src/agents/github-port.ts";
 import type { GithubRepository } from "../../src/domain/github/shapes.ts";
 import { limits } from "../../src/limits.ts";
 import { nodeSql } from "../fakes/node-sql.ts";
@@ -30,7 +30,7 @@ function answers(
 ) {
   const [due] = rows.due(now, 1);
   if (due === undefined) throw new Error("nobody is to be looked at");
-  rows.seen(due, { state, repositories, account: "acme" }, fallback, now);
+  rows.seen(due, { state, repositories, account: "acme", scope_id: fallback }, now);
 }
 /** All scopes answer what they are told. */
 function tellAll(): string[] {
@@ -100,12 +100,35 @@ describe("the deployment's installations", () => {
     answers([repo(1)], "active", b);
     expect(rows.views()[0]?.scope_id).toBe(a);
   });
+  it("[GHL-28] unasked, only an installation of the App's owner goes to that scope; anybody else's waits", async () => {
+    const none = async (): Promise<never> => {
+      throw new Error("nobody asks this here");
+    };
+    const goesTo = async (account: Account | null, owner: Account | null, scope: string | null = b) => {
+      const app: GithubApp = {
+        ...{ deliveries: none, redeliver: none },
+        owner: scope === null ? none : async () => owner,
+        installation: async (id) => ({ id, account, suspended: false }),
+        repositories: async () => [repo(1)],
+      };
+      return (await lookAt(app, 7, scope)).scope_id;
+    };
+    const acme = { id: 5, name: "acme" };
+    expect(await goesTo(acme, { id: 5, name: "ACME" })).toBe(b);
+    // A number is of its kind only: an enterprise may have a person's.
+    for (const account of [{ id: 6, name: "mallory" }, { id: 5, name: "mallory" }, { id: 6, name: "acme" }, null])
+      expect(await goesTo(account, acme)).toBeNull();
+    expect(await goesTo(acme, null)).toBeNull();
+    expect(await goesTo(null, null)).toBeNull();
+    // Where no scope is named, or somebody assigned it, nobody is asked.
+    expect(await goesTo(acme, acme, null)).toBeNull();
+  });
   it("[GHL-22] an event that comes while GitHub is asked has it asked once more", () => {
     installed();
     const [due] = rows.due(now, 1);
     if (due === undefined) throw new Error("nobody is to be looked at");
     installed();
-    rows.seen(due, { state: "active", repositories: [], account: null }, null, now);
+    rows.seen(due, { state: "active", repositories: [], account: null, scope_id: null }, now);
     expect(rows.due(now, 1).map(({ id }) => id)).toEqual([7]);
     answers([]);
     expect(rows.due(now, 1)).toEqual([]);
@@ -154,7 +177,7 @@ describe("the deployment's installations", () => {
     expect(retryAt(new Error("x"), 99, now)).toBe(now + limits.github_link_retry_max_ms);
     const [again] = rows.due(now + 5_000, 1);
     if (again === undefined) throw new Error("nobody is to be looked at");
-    rows.seen(again, { state: "active", repositories: [], account: null }, null, now);
+    rows.seen(again, { state: "active", repositories: [], account: null, scope_id: null }, now);
     rows.upkeep(now + limits.github_look_again_ms - 1);
     expect(rows.nextDueAt()).toBeNull();
     rows.upkeep(now + limits.github_look_again_ms);

@@ -98,6 +98,13 @@ describe("wishes", () => {
     expect(text).toMatch(/^hidden {6}.*leak⟦U\+202E⟧ it/m);
   });
 
+  it("[GHI-43] what is cut of a hidden part says so on the card", async () => {
+    const texts = [{ by: mallory, text: `Fix.<!-- ${"x".repeat(3_000)} -->`, cut: false }];
+    const id = await at.planned(askingPlan, { texts });
+    const { card } = await at.held.view(at.held.card(id).id);
+    expect(card.hidden).toEqual([`<!-- ${"x".repeat(limits.github_hidden_chars - 5)} … and 2009 more characters`]);
+  });
+
   it("[GHR-34] only the label that a writer just set counts for standing approvals; a bot's, and those of a form, do not", async () => {
     const labels = ["auto-approve", "countersign"];
     const vouched = at.task(await at.happens(wish({ labels })));

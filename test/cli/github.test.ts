@@ -62,6 +62,10 @@ describe("countersign github", () => {
       1,
       expect.stringContaining("lacking   GITHUB_APP_ID: Set⟦U+202E⟧ it."),
     ]);
+    const named = { ...overview, default_scope_id: scope };
+    expect((await command((_, response) => json(response, 200, named), "status")).out).toContain(
+      `new ones  ${scope} for the App's owner; all others wait until they are assigned\n`,
+    );
     const machine = await command((_, response) => json(response, 200, overview), "status", "--json");
     expect(JSON.parse(machine.out)).toEqual(overview);
   });

@@ -41,7 +41,7 @@ describe("docs/github.md", () => {
         ?.trim()
         .split("\n")
         .map((line) => readCommand(line)?.what),
-    ).toEqual(["approve", "deny", "cancel", "status"]);
+    ).toEqual(["approve", "deny", "deny", "cancel", "status"]);
     expect([limits.github_setup_ms, limits.github_redelivery_days_ms, limits.github_redelivery_every_ms]).toEqual([
       ...[10 * 60_000, 3 * 86_400_000, 5 * 60_000],
     ]);

@@ -16,9 +16,14 @@ describe("/countersign in a comment", () => {
       [`/countersign approve ${hash}`, { what: "approve", hash }],
       [`\n\n/Countersign  APPROVE\t\`${hash.toUpperCase()}\`. \r\n`, { what: "approve", hash }],
       ["/countersign\u00a0approve.", { what: "approve", hash: null }],
-      ["/countersign deny", { what: "deny", reason: null }],
-      ["/countersign deny: too much\n\nand `more`", { what: "deny", reason: "too much\n\nand `more`" }],
-      ["/countersign deny <!-- unseen -->", { what: "deny", reason: null }],
+      ["/countersign deny", { what: "deny", hash: null, reason: null }],
+      ["/countersign deny: too much\n\nand `more`", { what: "deny", hash: null, reason: "too much\n\nand `more`" }],
+      ["/countersign deny <!-- unseen -->", { what: "deny", hash: null, reason: null }],
+      [`/countersign deny ${hash}`, { what: "deny", hash, reason: null }],
+      [`/countersign deny: \`${hash.toUpperCase()}\`, too much`, { what: "deny", hash, reason: "too much" }],
+      [`/countersign deny ${hash.repeat(5)}ffff\nno`, { what: "deny", hash: `${hash.repeat(5)}ffff`, reason: "no" }],
+      ["/countersign deny deadbeef01", { what: "deny", hash: null, reason: "deadbeef01" }],
+      [`/countersign deny ${hash}-x`, { what: "deny", hash: null, reason: `${hash}-x` }],
       ["/countersign cancel", { what: "cancel", task: null }],
       ["/countersign cancel `T12345678`.", { what: "cancel", task: "t12345678" }],
       ["/countersign status", { what: "status" }],
@@ -26,6 +31,10 @@ describe("/countersign in a comment", () => {
       ["/countersign deny-list the host", { what: "wish" }],
       ["/countersign", { what: "wish" }],
       ["/countersign a\n/countersign b", { what: "wish" }],
+      ["/countersign do: approve flow is broken", { what: "wish" }],
+      ["/countersign help", { what: "help" }],
+      ["Hello\n/countersign HELP.", { what: "help" }],
+      ["/countersign help me with the pager", { what: "wish" }],
     ];
     for (const [comment, command] of said) expect(readCommand(comment), comment).toEqual(command);
     expect(readCommand(`/countersign deny ${"x".repeat(20_000)}`)).toMatchObject({ reason: "x".repeat(10_000) });
@@ -52,10 +61,18 @@ describe("/countersign in a comment", () => {
       "/countersign cancel\n\nno wait do not",
       "/countersign cancel t1",
       "/countersign status page is red",
+      "cannot log in\n/countersign cancel button does nothing",
+      "/countersign approve flow is broken, fix it",
+      "/countersign: fix it",
+      "/countersign, fix it",
+      "@countersign /countersign fix it",
+      "@Countersign[bot], /countersign fix it",
+      "/countersign: approve",
       "/countersign status\n/countersign cancel",
       "On Monday you wrote:\n\n/countersign deny",
     ])
-      expect(readCommand(comment), comment).toEqual({ what: "unclear" });
+      expect(readCommand(comment, "countersign"), comment).toEqual({ what: "unclear" });
+    expect(readCommand("@alice /countersign fix it", "countersign")).toBeNull();
   });
   it("[GHI-11] counts only at a line's start, outside code, quotes and what nobody sees", () => {
     for (const comment of [
@@ -86,6 +103,20 @@ describe("/countersign in a comment", () => {
       "```\ncode <b>\n```\n",
       "<https://example.com/a>\n\n",
       "| a |\n|---|\n\n",
+      "A Vec<String> or a Map<K, V> where x<y\n",
+      "<T>\n",
+      "It costs $$ and `a` and [b] ![c](d)\n\n",
+      "# The `title\n",
+      "- a\n",
+      "- [x] done\n- [ ] not\n",
+      "2) a\n",
+      "[x]:\n",
+      "<!-- what to write:\n\n/countersign approve\n-->\n",
+      "<!-- a --> words <!-- b -->\n",
+      "<details><summary>Log</summary>\n\n```\n<pre>\n```\n\n</details>\n\n",
+      "Use `<pre>` and <b>not</b> <kbd>x</kbd>\n\n",
+      "- a\n  ```sh\n  npm test\n  ```\n\n",
+      "$$\nx\n$$\n\n",
     ])
       expect(readCommand(`${above}/countersign fix the pager`), above).toEqual({ what: "wish" });
     for (const [above, below = ""] of [
@@ -98,10 +129,11 @@ describe("/countersign in a comment", () => {
       ["text `code\n", "\nend`"],
       ["$$\n", "\n$$"],
       ["- > a\n"],
-      ["- a\n"],
-      ["2) a\n"],
       ["| a |\n|---|\n"],
-      ["[x]:\n"],
+      ["  ```\n", "\n  ```"],
+      ["<p>\n"],
+      ["Array<Object>\n\n"],
+      ["<s>\n\n", "\n\n</s>"],
       ["~~no\n", "~~"],
       ["- a\n\n  ```\n"],
       ["- ```\n"],

@@ -29,7 +29,7 @@ describe("which card", () => {
       when = said_at,
       shown: typeof showed | null = showed,
     ) => {
-      const picked = pickCard({ hash, via, said_at: when }, cards, shown);
+      const picked = pickCard({ what: "approve", hash, via, said_at: when }, cards, shown, []);
       return "card" in picked ? picked.card.id : null;
     };
     expect([pick("aaaaaaaaaaaa"), pick("bbbbbbbbbbbb2000"), pick("aaaaaaaaaaa"), pick("c".repeat(12))]).toEqual([
@@ -45,9 +45,23 @@ describe("which card", () => {
       pick(null, "comment", said_at, null),
     ]).toEqual(["a2", null, null, null]);
     const twins = [cards[0], { id: "a3", content_hash: cards[0]?.content_hash ?? "" }].flatMap((one) => one ?? []);
-    expect(pickCard({ hash: "aaaaaaaaaaaa", via: "button", said_at }, twins, null)).toHaveProperty("refused");
-    expect(pickCard({ hash: null, via: "comment", said_at }, [], showed)).toHaveProperty("refused");
+    expect(pickCard({ what: "approve", hash: "aaaaaaaaaaaa", via: "button", said_at }, twins, null, [])).toHaveProperty(
+      "refused",
+    );
+    expect(pickCard({ what: "approve", hash: null, via: "comment", said_at }, [], showed, [])).toHaveProperty(
+      "refused",
+    );
   });
+});
+
+it("[GHR-42] once a second plan may have been read there, a yes names its hash; a no need not", () => {
+  const [first = "", second = ""] = cards.map(({ content_hash }) => content_hash);
+  const pick = (what: "approve" | "deny", hash: string | null, offered: string[]) =>
+    "card" in pickCard({ what, hash, via: "comment", said_at }, cards, showed, offered);
+  expect([[], [second], [first, second], [first]].map((offered) => pick("approve", null, offered))).toEqual([
+    ...[true, true, false, false],
+  ]);
+  expect([pick("approve", second, [first, second]), pick("deny", null, [first, second])]).toEqual([true, true]);
 });
 
 describe("the page is needed", () => {

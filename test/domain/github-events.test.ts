@@ -232,6 +232,12 @@ describe("what decides", () => {
       task_id: null,
     });
     expect(said("/countersign deny too big")).toMatchObject({ what: "deny", reason: "too big", hash: null });
+    expect(said("/countersign deny 0123456789AB too big")).toEqual({
+      ...said("/countersign deny too big"),
+      hash: "0123456789ab",
+    });
+    expect(said("/countersign help")).toMatchObject({ kind: "decision", what: "help" });
+    expect(said("@countersign /countersign fix it")).toMatchObject({ kind: "decision", what: "unclear" });
     expect(said("/countersign cancel")).toMatchObject({ what: "cancel", reason: null });
     expect(said("/countersign status")).toMatchObject({ what: "status" });
     const on = payload("created", {
@@ -251,6 +257,32 @@ describe("what decides", () => {
     expect(found("issue_comment", payload("created", { issue: issue(), comment: through }))).toMatchObject({
       app: true,
     });
+  });
+  it("[GHI-50] in a review or a comment on code nothing is decided: GitHub does not say there whether an App wrote it", () => {
+    const at = { created_at: "2026-11-22T10:00:00Z", submitted_at: "2026-11-22T10:00:00Z" };
+    const inReview = (event: string, body: string) => {
+      const said = comment(body, { ...at, path: "src/p.ts", line: 4 });
+      const review = event === "pull_request_review";
+      return found(
+        event,
+        payload(review ? "submitted" : "created", { pull_request: pull(), [review ? "review" : "comment"]: said }),
+      );
+    };
+    for (const event of ["pull_request_review", "pull_request_review_comment"]) {
+      for (const words of [
+        "approve",
+        "approve 0123456789ab",
+        "deny",
+        "deny 0123456789ab no",
+        "cancel",
+        "cancel t12345678",
+      ])
+        expect(inReview(event, `/countersign ${words}`), words).toMatchObject({
+          ...{ kind: "decision", what: "misplaced", hash: null, reason: null, task_id: null },
+        });
+      expect(inReview(event, "/countersign status")).toMatchObject({ what: "status" });
+      expect(inReview(event, "/countersign fix it")).toMatchObject({ kind: "wish" });
+    }
   });
   it("[GHI-14] a button of our own check, by its task and its hash; nobody else's button", () => {
     const ours = { app: { id: identity.app_id, slug: "countersign" } };

@@ -45,7 +45,14 @@ describe("a comment", () => {
       "This is decided on [the task's page](https://countersign.example/tasks/tabcdefgh2345678), not here.",
     );
     expect(there).toContain("> It changes .github/ci.yml.");
-    expect(there).not.toContain("/countersign ");
+    expect(there).toContain("A no is taken here too: ");
+    expect(there).toContain("`/countersign deny` and a reason, or `/countersign cancel`");
+    expect(there).not.toContain("/countersign approve");
+    expect(body).not.toContain("Another plan was shown here before");
+    const named = { ...(waitingStanding.card ?? cardless()), named: true };
+    expect(commentBody(standingOf({ ...waitingStanding, card: named }), links)).toContain(
+      "Another plan was shown here before, so the hash must stand in it.",
+    );
   });
   it("[GHO-43] where the check does not show the plan, it names neither its hash nor a command, and leads to the page", () => {
     for (const lost of [
@@ -99,7 +106,9 @@ describe("a check run", () => {
     });
     const card = { ...(waitingStanding.card ?? cardless()), buttons: false, why_page: "Two people decide this." };
     const page = checkLook(standingOf({ ...waitingStanding, card }), null);
-    expect([page.actions, page.text]).toEqual([[], "All of the plan."]);
+    const no = ["Deny", "Cancel"];
+    expect([page.actions.map(({ label }) => label), page.text]).toEqual([no, "All of the plan."]);
+    expect(page.summary).toContain("A no is taken here too: ");
     expect(page.summary).toContain("> Two people decide this.");
   });
   it("[GHO-44] a plan that waits stands in it whole and alone; where it does not, there are no buttons", () => {
@@ -109,7 +118,7 @@ describe("a check run", () => {
     expect(look.summary).toContain("Below stands all that a yes covers.");
     const card = { ...(waitingStanding.card ?? cardless()), text: null };
     const without = checkLook(standingOf({ ...waitingStanding, card }), null);
-    expect(without.actions).toEqual([]);
+    expect(without.actions.map(({ identifier }) => identifier)).toEqual([`deny:${hash}`, "cancel"]);
     expect(without.summary).toContain("This is decided on");
     expect(checkLook(standingOf({ ...waitingStanding, status: "done", checks }), null).text).toContain("npm test");
   });

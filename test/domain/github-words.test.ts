@@ -9,7 +9,7 @@ import { checkLook } from "../../src/domain/github/check.ts";
 import { commentBody } from "../../src/domain/github/comment.ts";
 import { pullText } from "../../src/domain/github/pull.ts";
 import { type GithubStanding, githubStanding } from "../../src/domain/github/standing.ts";
-import { blocks, fenced, line, link, marker, plainTitle, quoted } from "../../src/domain/github/words.ts";
+import { blocks, fenced, line, link, marker, plainTitle, quoted, withoutSkips } from "../../src/domain/github/words.ts";
 import { limits } from "../../src/limits.ts";
 import { doneStanding, standingOf, waitingStanding } from "../fakes/github.ts";
 
@@ -273,6 +273,37 @@ describe("words of others are data", () => {
       }),
       many,
     );
+  });
+  it("[GHO-47] neither there nor in a commit's message do its words keep checks from running", () => {
+    const orders = [
+      ...[
+        "[skip ci]",
+        "[ci skip]",
+        "[SKIP  CI]",
+        "[no ci]",
+        "[skip actions]",
+        "[actions skip]",
+        "[skip-ci]",
+        "[ci_skip]",
+      ],
+      ...[
+        "[skip netlify]",
+        "[travis skip]",
+        "[azurepipelines skip]",
+        "***NO_CI***",
+        "skip-checks: true",
+        "Skip-Checks:true",
+      ],
+    ];
+    const heard = /\[(?:skip|no|ci|actions|travis|azurepipelines)\b|\[\w+[-_]\w+\]|\*\*\*|skip-checks/i;
+    for (const order of orders) {
+      expect(order).toMatch(heard);
+      for (const text of [order, `Fix it ${order}${order}`, `[a] ${order}`])
+        for (const kept of [withoutSkips(text), plainTitle(text), pullText(standingOf({ title: text })).title])
+          expect(kept, text).not.toMatch(heard);
+    }
+    expect(fenced("echo '[skip ci]'")).toContain("[ skip ci]");
+    for (const plain of ["[Bug] The pager", "a **b** c", "list[0] of [x]"]) expect(withoutSkips(plain)).toBe(plain);
   });
   it("[GHO-36] an address that is none of the web's leads nowhere", () => {
     expect(link("Check", "https://github.com/o/r/runs/1")).toBe("[Check](https://github.com/o/r/runs/1)");

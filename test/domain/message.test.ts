@@ -44,6 +44,7 @@ const written: Record<MessageKind, string[]> = {
   github_event: ["runtime > courier"],
   github_request: ["courier > runtime_queue"],
   github_sync: ["runtime > courier"],
+  github_answer: ["runtime > courier"],
   github_shown: ["courier > runtime_queue"],
   webhook_order: ["runtime > courier"],
   webhook_result: ["courier > runtime_queue"],
@@ -118,6 +119,10 @@ function needs(kind: MessageKind): Partial<MessageInput> {
   if (kind === "replan_request") return { payload: replanMessage("x", "c").payload };
   if (kind === "github_event") return { payload: { ...happened } };
   if (kind === "github_request") return { payload: { ...happened, people: { alice: "write" } } };
+  if (kind === "github_answer") {
+    const repository = { id: 1, installation_id: 2, full_name: "o/r", private: false, default_branch: "main" };
+    return { payload: { delivery_id: "d", repository, number: 1, words: "so" } };
+  }
   if (kind === "github_sync") return { payload: { task_id: "t", version: 1 } };
   if (kind === "github_shown") return { payload: { ...shown } };
   if (kind === "webhook_order") return { payload: { ...posting } };

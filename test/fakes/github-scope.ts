@@ -70,7 +70,8 @@ export class GithubScope {
     this.door = this.#open();
   }
   #open(): GithubDoor {
-    return new GithubDoor(this.held.scope, { after: async () => {}, places: () => ({ github, page }) });
+    const done = async () => {};
+    return new GithubDoor(this.held.scope, { after: done, soon: done, places: () => ({ github, page }) });
   }
   async linked(repository = linked): Promise<this> {
     await this.door.githubLinked(scopeId, [repository]);

@@ -209,7 +209,13 @@ export const waitingStanding: Partial<GithubStanding> = {
   phase: "planning",
   card: {
     ...{ approval_id: "ap-1", kind: "plan", title: "Approve the plan", why: "It changes code." },
-    ...{ content_hash: "abcdef0123456789".repeat(4), buttons: true, why_page: null, text: "All of the plan." },
+    ...{
+      content_hash: "abcdef0123456789".repeat(4),
+      buttons: true,
+      why_page: null,
+      text: "All of the plan.",
+      named: false,
+    },
   },
 };
 export const doneStanding: Partial<GithubStanding> = {

@@ -225,9 +225,10 @@ describe("GitHub as its own description has it", () => {
       server.owners.makeRepo({ full_name: `many/r${at}`, private: at % 2 === 0, installation: installation.id });
     expect(await githubApp.installation(installation.id)).toEqual({
       id: installation.id,
-      account: "many",
+      account: { id: server.state.person("many").id, name: "many" },
       suspended: false,
     });
+    expect(await githubApp.owner()).toEqual({ id: server.state.person("acme").id, name: "acme" });
     const all = await githubApp.repositories(installation.id);
     expect([all.length, all[119]?.full_name, all[0]?.private]).toEqual([120, "many/r119", true]);
     await server.owners.suspend(installation.id, "owner");

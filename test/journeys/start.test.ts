@@ -43,7 +43,7 @@ describe("the service on one machine", () => {
     expect(groups.map((group) => group.role).sort()).toEqual(["sandbox host", "worker"]);
     expect(await service.stop()).toBe(0);
     expect(groups.flatMap(survivors)).toEqual([]);
-    for (const name of ["lock", "processes.json", "service.json"])
+    for (const name of ["lock", "processes.json", "service.json", "vars.env"])
       expect(existsSync(join(service.state, name))).toBe(false);
   });
 

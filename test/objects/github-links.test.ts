@@ -1,4 +1,5 @@
 /** From an event about an installation to a scope that has its repositories: the objects, their alarms, and a GitHub that is asked. */
+import { abortAllDurableObjects } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { githubAppOf, githubOf } from "../../durable-objects/remote.ts";
@@ -99,7 +100,7 @@ describe("the App's object", () => {
     expect((await viewOf(id))?.repositories).toMatchObject([{ own_scope_id: other.id, scope_id: other.id }]);
   });
 
-  it("[GHL-32] deliveries that did not come are asked for once in a while, and not again at once", async () => {
+  it("[GHL-15] [GHL-32] deliveries that did not come are asked for once in a while, and not again at once; what is known of them outlives the object", async () => {
     const id = await at("install", { account: "umbrella" });
     await at("suspend", { id });
     await at("unsuspend", { id });
@@ -111,5 +112,9 @@ describe("the App's object", () => {
     const after: { guid: string; redelivery: boolean }[] = await at("deliveries");
     const repeated = after.filter(({ redelivery }) => redelivery).map(({ guid }) => guid);
     expect(repeated.toSorted()).toEqual(before.map(({ guid }) => guid).toSorted());
+    const said = await object().deliveryProblems();
+    expect(said).toEqual([expect.stringContaining("not come yet")]);
+    await abortAllDurableObjects();
+    expect(await object().deliveryProblems()).toEqual(said);
   });
 });

@@ -83,8 +83,8 @@ export const courierPlants: readonly Plant[] = [
   {
     id: "github-buttons-of-the-page",
     file: "src/domain/github/check.ts",
-    find: "card !== null && decidedHere(card)",
-    replace: "card !== null",
+    find: "decidedHere(card) ? [approve(hash), ...no(hash)] : no(hash)",
+    replace: "[approve(hash), ...no(hash)]",
     why: "what must be decided on the page has buttons on GitHub",
     subset: render,
   },

@@ -58,7 +58,7 @@ export const githubDoorPlants: readonly Plant[] = [
   },
   {
     id: "github-quoted-command",
-    file: "src/domain/github/commands.ts",
+    file: "src/domain/github/command-lines.ts",
     find: "quoted ||= /^ {0,3}>/.test(line);",
     replace: "quoted = /^ {0,3}>/.test(line);",
     why: "a command that the page shows inside a quote decides",
@@ -67,15 +67,15 @@ export const githubDoorPlants: readonly Plant[] = [
   {
     id: "github-approve-anything",
     file: "src/domain/github/commands.ts",
-    find: 'return hidden.length > 0 ? { what: "unclear" } : decisionOf(text.trim());',
-    replace: 'return decisionOf(text.trim().split("\\n")[0] ?? "");',
+    find: "return hidden.length > 0 ? unclear : onlyLine(text.trim());",
+    replace: 'return onlyLine(text.trim().split("\\n")[0] ?? "");',
     why: "`/countersign approve` above `but only if CI is green` approves the card that waits",
     subset: commands,
   },
   {
     id: "github-command-in-a-tag",
-    file: "src/domain/github/commands.ts",
-    find: "lost ||= opens.test(line);",
+    file: "src/domain/github/command-lines.ts",
+    find: "this.#countTags(plain);",
     replace: "",
     why: "somebody else's words, pasted between tags, ask for a task",
     subset: commands,
@@ -127,5 +127,13 @@ export const githubDoorPlants: readonly Plant[] = [
     replace: "",
     why: "a link's title, which no page shows, is read by the model",
     subset: text,
+  },
+  {
+    id: "github-words-off-the-page",
+    file: "src/domain/github/text-judge.ts",
+    find: "readings.every((reading) => inOrder(words, reading))",
+    replace: "readings.length > 0 || words.length > 0",
+    why: "a comment that goes on over a blank line ends for the scanner, and what follows is read by the model",
+    subset: { test: "test/domain/github-text-page.test.ts" },
   },
 ];

@@ -1,6 +1,6 @@
 /**
  * The check run of a task: in progress while it works, `action_required` with buttons while a card waits, and settled
- * once it ended, whatever the end. A plan that waits stands in it whole, and buttons nowhere else. [GHO-*]
+ * once it ended, whatever the end. A plan that waits stands in it whole, and a button to approve nowhere else. [GHO-*]
  */
 import { checklist, evidence, planWords, reasonWords, toDecide } from "./sections.ts";
 import type { GithubStanding } from "./standing.ts";
@@ -49,15 +49,19 @@ export function checkLook(standing: GithubStanding, pull_url: string | null): Ch
     summary,
     // Nothing stands beside the plan, so that nothing of it is cut.
     text: card?.text ?? (outputs.length === 0 ? null : blocks(outputs.map((text) => ({ text, optional: true })))),
-    actions:
-      card !== null && decidedHere(card)
-        ? [
-            { label: "Approve", identifier: `approve:${hash}`, description: "Approve exactly what is shown here" },
-            { label: "Deny", identifier: `deny:${hash}`, description: "Deny it" },
-            { label: "Cancel", identifier: "cancel", description: "Cancel the whole task" },
-          ]
-        : [],
+    actions: card === null ? [] : decidedHere(card) ? [approve(hash), ...no(hash)] : no(hash),
   };
+}
+
+function approve(hash: string): CheckLook["actions"][number] {
+  return { label: "Approve", identifier: `approve:${hash}`, description: "Approve exactly what is shown here" };
+}
+/** A no is taken of every card. */
+function no(hash: string): CheckLook["actions"] {
+  return [
+    { label: "Deny", identifier: `deny:${hash}`, description: "Deny it" },
+    { label: "Cancel", identifier: "cancel", description: "Cancel the whole task" },
+  ];
 }
 
 function settled(standing: GithubStanding): Pick<CheckLook, "status" | "conclusion"> {

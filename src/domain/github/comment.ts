@@ -28,7 +28,7 @@ export function commentBody(standing: GithubStanding, links: Links): string {
     line(`Task: ${title}`),
     [line(`Asked for by ${asked_by}.`), ...places].join(" · "),
     note === null || note.trim() === "" ? null : `### Note\n\n${quoted(note)}`,
-    toDecide(standing, (hash) => (links.check !== null && links.shows ? howTo(hash, links.check) : null)),
+    toDecide(standing, (hash) => (links.check !== null && links.shows ? howTo(hash, links.check, standing) : null)),
     plan === null ? null : { text: plan, optional: true },
     items === null ? null : { text: items, optional: true },
     reasonWords(standing),
@@ -37,7 +37,8 @@ export function commentBody(standing: GithubStanding, links: Links): string {
 }
 
 /** The comment is short: what is decided stands in the check. */
-function howTo(hash: string, check: string): string {
+function howTo(hash: string, check: string, { card }: GithubStanding): string {
   const read = `Read the whole plan in ${link("the check", check)}, and decide with its buttons.`;
-  return `${read} Or answer with \`/countersign approve ${hash}\` and nothing else, or with \`/countersign deny\` and a reason.`;
+  const named = card?.named === true ? " Another plan was shown here before, so the hash must stand in it." : "";
+  return `${read} Or answer with \`/countersign approve ${hash}\` and nothing else, or with \`/countersign deny\` and a reason.${named}`;
 }

@@ -1,6 +1,6 @@
 /**
  * Which card a decision from GitHub is about: the one it names by the beginning of its content hash, or, naming none,
- * the one that was shown before the words were written. Nothing else is guessed. [GHR-40] to [GHR-46]
+ * the one that was shown before the words were written, if it is the only one that ever was. Nothing else is guessed. [GHR-40] to [GHR-46]
  */
 import { limits } from "../../limits.ts";
 import type { Happening } from "./shapes.ts";
@@ -18,9 +18,11 @@ export interface Showed {
 export type Picked<T> = { readonly card: T } | { readonly refused: string };
 
 export function pickCard<T extends PendingCard>(
-  said: Pick<GithubDecision, "hash" | "via" | "said_at">,
+  said: Pick<GithubDecision, "what" | "hash" | "via" | "said_at">,
   cards: readonly T[],
   showed: Showed | null,
+  /** Content hashes of the task's plans that may have been read on GitHub. */
+  offered: readonly string[],
 ): Picked<T> {
   if (cards.length === 0) return { refused: "nothing waits for a decision" };
   const { hash, via } = said;
@@ -36,5 +38,12 @@ export function pickCard<T extends PendingCard>(
   // GitHub's clock counts whole seconds; what it says of the same second says nothing of before and after.
   if (shown === undefined || showed === null || !(Date.parse(said.said_at) > Date.parse(showed.at)))
     return { refused: "what waits was not shown here before you wrote: read it, then name its hash" };
+  // Whoever reads an old page has seen another plan than the one that was shown last. A no harms nobody.
+  if (said.what === "approve" && isSecond(shown, offered))
+    return { refused: "another plan was shown here before: name the hash of the one you mean" };
   return { card: shown };
+}
+/** Another plan than this one may have been read on GitHub: a yes must name the one that it means. */
+export function isSecond({ content_hash }: Pick<PendingCard, "content_hash">, offered: readonly string[]): boolean {
+  return offered.some((each) => each !== content_hash);
 }

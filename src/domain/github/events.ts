@@ -172,7 +172,7 @@ function isUs(person: GithubPerson | null | undefined, { identity, triggers }: S
 /** A comment or a review that is new. Editing one later triggers nothing. */
 function ofWords(seen: Seen, said: Said, event: string): Happening | Ignored {
   const { by, thread, triggers } = seen;
-  const command = readCommand(said.body ?? "");
+  const command = readCommand(said.body ?? "", seen.identity.slug);
   const comment_id = event === "pull_request_review" ? null : said.id;
   if (command === null) {
     const review = event !== "issue_comment" && triggers.review_comment && branchOfOurs(thread) !== null;
@@ -182,11 +182,21 @@ function ofWords(seen: Seen, said: Said, event: string): Happening | Ignored {
   if (command.what === "wish") return triggers.comment ? wish(seen, "comment", said, comment_id) : "trigger_off";
   const said_at = saidAt(said);
   if (said_at === undefined) return "malformed";
-  const reason = command.what === "deny" ? command.reason : null;
-  const hash = command.what === "approve" ? command.hash : null;
-  const task_id = command.what === "cancel" ? command.task : null;
-  const app = said.performed_via_github_app === null ? {} : { app: true };
-  return { kind: "decision", what: command.what, by, reason, hash, via: "comment", said_at, thread, task_id, ...app };
+  const named = { reason: null, hash: null, task_id: null };
+  const answered = { kind: "decision", by, via: "comment", said_at, thread, ...named } as const;
+  switch (command.what) {
+    case "status":
+    case "help":
+    case "unclear":
+      return { ...answered, what: command.what };
+    default: {
+      // Of a review and its comments GitHub does not say whether an App wrote them in a person's name.
+      if (event !== "issue_comment") return { ...answered, what: "misplaced" };
+      const app = said.performed_via_github_app === null ? {} : { app: true };
+      const { what, ...meant } = command.what === "cancel" ? { what: command.what, task_id: command.task } : command;
+      return { ...answered, ...meant, what, ...app };
+    }
+  }
 }
 function saidAt({ submitted_at, created_at }: Said): string | undefined {
   return momentOf(submitted_at || created_at);

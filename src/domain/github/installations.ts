@@ -14,6 +14,15 @@ export interface Seen {
   /** All that it covers; of one that is not active nobody is told, so what was known stays. */
   readonly repositories: readonly GithubRepository[];
 }
+/** Both as GitHub says them now: numbers are each kind's own, and a name may have been another account's. */
+export function isOwners(account: AccountOf | null, owner: AccountOf | null): boolean {
+  if (account === null || owner === null) return false;
+  return account.id === owner.id && account.name.toLowerCase() === owner.name.toLowerCase();
+}
+interface AccountOf {
+  readonly id: number;
+  readonly name: string;
+}
 /** A repository as one installation covers it: what has its name by now may be another one. */
 export interface RepositoryOf {
   readonly installation_id: number;

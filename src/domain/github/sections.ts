@@ -13,6 +13,8 @@ export function toDecide(standing: GithubStanding, how: (hash: string) => string
   const page = standing.page_url === null ? "the task's page" : link("the task's page", standing.page_url);
   const why = decidedHere(card) ? "the check, which shows the whole plan, is not there" : card.why_page;
   const there = [`This is decided on ${page}, not here.`, ...(why === null ? [] : [quoted(why)])];
+  // A no needs nobody to have read it all.
+  if (!decidedHere(card)) there.push(stillHere(standing));
   return [
     "### To decide",
     line(`Card: ${card.title}`),
@@ -21,6 +23,12 @@ export function toDecide(standing: GithubStanding, how: (hash: string) => string
     ...(here === null && decidedHere(card) ? [] : [`Content hash \`${hash}\`.`]),
     ...(here === null ? there : [here]),
   ].join("\n\n");
+}
+
+function stillHere({ thread }: GithubStanding): string {
+  const buttons = "the buttons of the check";
+  if (thread === null) return `A no is taken here too: by ${buttons}.`;
+  return `A no is taken here too: by ${buttons}, or with \`/countersign deny\` and a reason, or \`/countersign cancel\`, as a comment of its own.`;
 }
 
 export function planWords({ plan }: GithubStanding): string | null {

@@ -42,8 +42,11 @@ export const triggerNames = [
   "review_comment",
   "failed_check",
 ] as const;
-/** `unclear`: it may be one of the others or not, so it is answered and decides nothing. */
-export const decisionWords = ["approve", "deny", "cancel", "status", "unclear"] as const;
+/**
+ * `unclear`: it may be one of the others or not. `misplaced`: it stands where nothing is decided. Both are answered, as
+ * `help` is, and decide nothing.
+ */
+export const decisionWords = ["approve", "deny", "cancel", "status", "help", "unclear", "misplaced"] as const;
 
 /** Something that may count, once the courier has looked up what the person who did it may do. */
 export const happening = z.discriminatedUnion("kind", [
@@ -123,6 +126,14 @@ export type GithubRequest = z.infer<typeof githubRequest>;
 
 /** Payload of `github_sync` (runtime -> courier): show where this task stands. */
 export const githubSync = z.strictObject({ task_id: z.string(), version: z.number().int() });
+/** Payload of `github_answer` (runtime -> courier): say this in a thread that no task of ours stands in. */
+export const githubAnswer = z.strictObject({
+  delivery_id: z.string().min(1).max(100),
+  repository: githubRepository,
+  number: githubId,
+  words: z.string().max(2_000),
+});
+export type GithubAnswer = z.infer<typeof githubAnswer>;
 /** Payload of `github_shown` (courier -> runtime_queue): what stands on GitHub now. `failed`: why it does not, in a sentence. */
 export const githubShown = z.strictObject({
   task_id: z.string(),

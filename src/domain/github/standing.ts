@@ -46,6 +46,8 @@ export const githubStanding = z.strictObject({
       why_page: z.string().nullable(),
       /** Of a plan: all that a yes to it covers, for the check; null where GitHub cannot show it whole. */
       text: z.string().nullable().default(null),
+      /** Another plan may have been read there before: a yes in words must name this one. */
+      named: z.boolean().default(false),
     })
     .nullable(),
   /** Checks the runtime ran, of the verifications that counted. */

@@ -6,7 +6,7 @@
 import { limits } from "../../limits.ts";
 import { before, linesOf } from "./text-blocks.ts";
 import { unseenReferences } from "./text-references.ts";
-import { drawn, endOf, unread } from "./text-tags.ts";
+import { drawn, endOf, languages, pictured, unread } from "./text-tags.ts";
 
 export interface Parted {
   readonly shown: string;
@@ -19,10 +19,7 @@ const inlineTag =
 const definition =
   /\[(?!\^)(?:[^[\]\\]|\\.){1,999}\]:[ \t]*(?:\n[ \t>]*)?(?:<[^<>\n]*>|[^ \t\n]+)(?:(?:[ \t]+|[ \t]*\n[ \t>]*)(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\((?:[^()\\]|\\.)*\)))?[ \t]*(?=\n|$)/y;
 const footnote = /\[\^[^\]\n]{1,100}\]:/y;
-/** Fences that a page draws as a picture: their words are not read there. */
-const pictured = /^(?:mermaid|geojson|topojson|stl|math)$/i;
 const blank = /^[ \t]*$/;
-const urlChars = 500;
 
 /** `text` has no carriage returns. */
 export function withoutMarks(text: string): Parted {
@@ -40,7 +37,6 @@ class Scan {
   /** No mark so far in this paragraph could pair with a later one, so a code span within a line is one. */
   #calm = true;
   #work = 0;
-  #pictured = false;
 
   constructor(text: string) {
     this.#text = text;
@@ -65,7 +61,6 @@ class Scan {
     const line = this.#lines[this.#line];
     if (line === undefined) return false;
     const end = this.#at + line.text.length;
-    if (this.#pictured && line.info === null && !blank.test(line.text)) this.#hidden.push(line.text);
     if (line.code) {
       this.#keep(end);
       return this.#newline(true);
@@ -73,9 +68,9 @@ class Scan {
     if (line.info !== null) {
       this.#keep(end - line.info.length);
       const [word = ""] = /^[ \t]*[\w+#.-]{1,30}(?=[ \t]|$)/.exec(line.info) ?? [];
-      this.#keep(this.#at + word.length);
+      const language = word.trim().toLowerCase();
+      if (pictured.has(language) || languages.has(language)) this.#keep(this.#at + word.length);
       this.#hide(end);
-      this.#pictured = pictured.test(word.trim());
       return this.#newline(true);
     }
     const lead = before.exec(line.text)?.[0] ?? "";
@@ -213,7 +208,7 @@ class Scan {
     if (this.#text.charAt(from + 1) !== "(") return true;
     this.#keep(from + 2 + (this.#match(/[ \t\n]*/y, from + 2)?.length ?? 0));
     const url = this.#match(/<[^<>\n]*>/y, this.#at) ?? this.#bareUrl();
-    if (/[ \t]/.test(url) || url.length > urlChars) this.#hide(this.#at + url.length);
+    if (/[ \t]/.test(url) || url.length > limits.github_address_chars) this.#hide(this.#at + url.length);
     else this.#keep(this.#at + url.length);
     const space = this.#match(/[ \t\n]+/y, this.#at)?.length ?? 0;
     const open = this.#text.charAt(this.#at + space);

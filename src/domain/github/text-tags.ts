@@ -19,6 +19,15 @@ export const unread: ReadonlySet<string> = new Set(
   ),
 );
 
+/** Names of languages, of which a fence may say one: they instruct nobody. */
+export const languages: ReadonlySet<string> = new Set(
+  "bash bat c c# c++ clj cmake console cpp cs csharp css csv dart diff docker dockerfile elixir erlang f# fish fsharp go golang gradle graphql groovy h haskell hcl hpp html http ini java javascript jinja js json json5 jsonc jsonl jsx julia kotlin kt latex less lua make makefile markdown md mdx nix objc ocaml patch perl php plaintext powershell prisma properties proto ps1 py python r rb regex rs ruby rust sass scala scss sh shell shell-session sol sql svelte svg swift terraform text tf toml ts tsx txt typescript vb vim vue wasm xml yaml yml zig zsh".split(
+    " ",
+  ),
+);
+/** Languages that a page draws as a picture: their words are not read there. */
+export const pictured: ReadonlySet<string> = new Set("mermaid geojson topojson stl math".split(" "));
+
 /** Words, the next line of the same paragraph, or a tag: none of it can be code, an escape or a link's address. */
 const plain =
   /[^<`\\$~[\]\n]+|\n {0,3}(?=[\p{L}<"'(])|<(\/?)([A-Za-z][A-Za-z0-9-]*)(?![A-Za-z0-9-])((?:[^"'<>`\n]|"[^"<>`\n]*"|'[^'<>`\n]*')*)>/uy;

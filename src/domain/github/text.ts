@@ -1,57 +1,28 @@
 /**
  * A text from GitHub, parted: `clean` is what its page shows and a model may read, `hidden` what a person on the page
- * does not see, written out for the approver. Nothing is in neither. [GHI-40] to [GHI-46]
+ * does not see, written out for the approver. Nothing is in neither. [GHI-40] to [GHI-46] [GHI-53] [GHI-54]
  */
 import { limits } from "../../limits.ts";
-import { hidden as unseen, visible } from "../visible.ts";
+import { visible } from "../visible.ts";
+import { judged } from "./text-judge.ts";
 import { withoutMarks } from "./text-marks.ts";
+import { withoutUnseen } from "./text-unseen.ts";
 
-/** Pictures are made with joiners and selectors, and three flags with tag characters: those hide nothing. */
-const flag =
-  "\\u{1F3F4}\\u{E0067}\\u{E0062}(?:\\u{E0065}\\u{E006E}\\u{E0067}|\\u{E0073}\\u{E0063}\\u{E0074}|\\u{E0077}\\u{E006C}\\u{E0073})\\u{E007F}";
-const drawn = "\\p{Extended_Pictographic}[\\u{1F3FB}-\\u{1F3FF}\\u{FE0E}\\u{FE0F}]?";
-const picture = `${flag}|${drawn}(?:\\u{200D}${drawn})*|[0-9#*]\\u{FE0F}\\u{20E3}`;
-const pictureOrUnseen = new RegExp(`(${picture})|${unseen.source}`, "gv");
-const tagCharacters = /[\u{e0020}-\u{e007e}]/gu;
-
-export function cleanText(text: string): { clean: string; hidden: string[] } {
-  const parted = withoutMarks(text.replace(/\r\n?/g, "\n"));
-  const { clean, runs } = withoutUnseen(parted.shown);
-  return { clean, hidden: bounded([...parted.hidden.map((part) => visible(part)), ...runs]) };
+/** The scanner keeps a text as it was written; the judge has the last word. */
+export function cleanText(source: string): { clean: string; hidden: string[] } {
+  const text = source.replace(/\r\n?/g, "\n");
+  const parted = withoutMarks(text);
+  const scanned = withoutUnseen(parted.shown);
+  const found = judged(text, scanned.clean);
+  const { clean, runs } = found === null ? scanned : withoutUnseen(found.shown);
+  const parts = found === null ? parted.hidden : found.hidden;
+  return { clean, hidden: bounded([...parts.map((part) => visible(part)), ...runs]) };
 }
 
 /** A title is no Markdown: its page writes out every mark of it that can be seen. */
 export function cleanTitle(title: string): { clean: string; hidden: string[] } {
   const { clean, runs } = withoutUnseen(title);
   return { clean, hidden: bounded(runs) };
-}
-
-/** Other spaces than the usual become it. */
-function withoutUnseen(text: string): { clean: string; runs: string[] } {
-  const runs = new Map<string, number>();
-  let run = "";
-  let end = -1;
-  const settle = () => {
-    if (run !== "") runs.set(run, (runs.get(run) ?? 0) + 1);
-    run = "";
-  };
-  const clean = text.replace(pictureOrUnseen, (mark, whole: string | undefined, at: number) => {
-    if (whole !== undefined || mark === "\n" || mark === "\t") return mark;
-    if (/^\p{Zs}$/u.test(mark)) return " ";
-    if (at !== end) settle();
-    run += mark;
-    end = at + mark.length;
-    return "";
-  });
-  settle();
-  return { clean, runs: [...runs].map(([marks, times]) => told(marks, times)) };
-}
-
-/** Tag characters are letters that no screen shows: what they spell is said beside them. */
-function told(run: string, times: number): string {
-  const spelt = run.replace(tagCharacters, (mark) => String.fromCodePoint((mark.codePointAt(0) ?? 0) - 0xe0000));
-  const reads = spelt === run ? "" : ` (reads "${visible(spelt)}")`;
-  return `${visible(run)}${reads}${times > 1 ? ` (${times} times)` : ""}`;
 }
 
 function bounded(parts: readonly string[]): string[] {

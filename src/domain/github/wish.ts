@@ -6,7 +6,7 @@ import { limits } from "../../limits.ts";
 import { canonicalJson, sha256Hex } from "../canonical.ts";
 import { asData } from "../context.ts";
 import { joinTaint, type Taint } from "../message.ts";
-import { visible, visibleLine } from "../visible.ts";
+import { visibleLine } from "../visible.ts";
 import { githubSubject } from "./identity.ts";
 import { type Happening, mayWrite, type Permission } from "./shapes.ts";
 import { cleanText, cleanTitle } from "./text.ts";
@@ -92,10 +92,10 @@ function labelsOf({ trigger, by, label, labels }: Wish, people: People): Pick<Wi
   return { labels: plain.filter((each) => each !== "").slice(0, limits.github_task_labels), vouched: own !== null };
 }
 
+/** Each part is bounded already, and says by how much: another cut would take those words away. */
 function shownHidden(hidden: readonly string[]): string[] {
   const most = limits.github_card_hidden;
-  const kept = hidden
-    .slice(0, most)
-    .map((part) => visible(part).slice(0, limits.github_card_hidden_chars).toWellFormed());
-  return hidden.length > most ? [...kept, `and ${hidden.length - most} more hidden parts: read them on GitHub`] : kept;
+  const kept = hidden.slice(0, most);
+  const more = `and at least ${hidden.length - most} more hidden parts: read them on GitHub`;
+  return hidden.length > most ? [...kept, more] : kept;
 }

@@ -81,7 +81,7 @@ export function fenced(text: string, most_bytes: number = limits.github_output_b
     .slice(-2 * most_bytes)
     .replaceAll("\r\n", "\n")
     .replaceAll(colour, "");
-  const all = unmarked(visible(tidy)).replaceAll(closing, "$1 ·$2");
+  const all = withoutSkips(unmarked(visible(tidy)).replaceAll(closing, "$1 ·$2"));
   const shown = ending(all, most_bytes);
   const fence = "`".repeat(Math.max(3, longestRun(shown) + 1));
   const whole = text.length <= 2 * most_bytes && shown === all;
@@ -119,9 +119,15 @@ function folded(text: string): string {
   return shown;
 }
 
+/** What keeps checks from running on the commit whose message it stands in, however it is written. */
+const skips = /\[(?=[^[\]\n]{0,60}?(?:skip|\bci\b|no[-_ ]?ci))|(?:skip|request)-(?=checks?)|\*\*(?=\*)/gi;
+export function withoutSkips(text: string): string {
+  return text.replaceAll(skips, "$& ");
+}
+
 /** A title without any Markdown, which becomes a commit's message too: what would do something is parted by a space. */
 export function plainTitle(text: string): string {
-  const plain = visibleLine(text.trim())
+  const plain = withoutSkips(visibleLine(text.trim()))
     .replaceAll("@", "@ ")
     .replaceAll(/#(?=\d)/g, "# ")
     .replaceAll(/GH-(?=\d)/gi, "GH- ")

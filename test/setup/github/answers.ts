@@ -43,7 +43,8 @@ export class Answers {
 
   app(app: App = this.#state.app): Json {
     const like = this.#like("check-run").app as Json;
-    return { ...like, id: app.id, slug: app.slug, name: app.slug, permissions: app.permissions };
+    const owner = this.user(this.#state.person(app.owner));
+    return { ...like, id: app.id, slug: app.slug, name: app.slug, permissions: app.permissions, owner };
   }
   installation(one: Installation): Json {
     const like = this.#like("base-installation");

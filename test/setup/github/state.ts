@@ -10,6 +10,8 @@ export interface Person {
 export interface App {
   readonly id: number;
   readonly slug: string;
+  /** Whose it is. */
+  readonly owner: string;
   /** PKCS#1, as GitHub hands it out. */
   readonly pem: string;
   readonly publicPem: string;
@@ -160,6 +162,7 @@ export function makeApp({ id = 4_242, slug = "countersign-test", ...own }: Parti
   return {
     id,
     slug,
+    owner: "acme",
     pem: String(privateKey.export({ type: "pkcs1", format: "pem" })),
     publicPem: String(publicKey.export({ type: "spki", format: "pem" })),
     webhook_secret: randomBytes(24).toString("hex"),

@@ -1,0 +1,95 @@
+/** Texts compared by their words: what stands among others in order, and what of a text does not. [GHI-53] [GHI-54] */
+import { limits } from "../../limits.ts";
+import { drawn, languages, pictured } from "./text-tags.ts";
+
+const word = /[\p{L}\p{N}\p{M}]+/gu;
+const number = /(?<![\p{L}\p{N}])\d{1,9}[.)](?=\s|$)/gu;
+const fence = /^(.*(?:`{3,}|~{3,}))[ \t]*([^ \t]+)$/gm;
+
+const tag = new RegExp(`</?(?:${[...drawn].join("|")})[ \\t\\n]*/?>`, "gi");
+
+/** Tags that a page draws say nothing. */
+export function untagged(text: string, instead: (mark: string) => string): string {
+  return text.replace(tag, instead);
+}
+export function wordsOf(text: string): string[] {
+  return text.match(word) ?? [];
+}
+/** Without what says nothing and a page writes otherwise, or not at all: an item's number, a fence's language. */
+export function tellingOf(text: string): string[] {
+  const told = text.replace(fence, (line, marks: string, language: string) => {
+    const name = language.toLowerCase();
+    return languages.has(name) || pictured.has(name) ? marks : line;
+  });
+  return wordsOf(told.replace(number, " "));
+}
+
+export function inOrder(some: readonly string[], all: readonly string[]): boolean {
+  let at = 0;
+  for (const one of all) if (one === some[at]) at++;
+  return at >= some.length;
+}
+
+/** The parts of `source` whose words are not among the `shown`, each written as it stands; a few seen words do not part two. */
+export function unshown(source: string, shown: readonly string[]): string[] {
+  const all = [...untagged(source, (mark) => " ".repeat(mark.length)).matchAll(word)];
+  const missing = missed(
+    all.map(([one]) => one),
+    shown,
+  );
+  const parts: { from: number; to: number; last: number }[] = [];
+  for (const at of missing) {
+    const found = all[at];
+    if (found === undefined) continue;
+    const part = parts.at(-1);
+    const to = found.index + found[0].length;
+    if (part !== undefined && at - part.last <= limits.github_page_gap) {
+      part.to = to;
+      part.last = at;
+    } else parts.push({ from: found.index, to, last: at });
+  }
+  return parts.map(({ from, to }) => source.slice(from, to));
+}
+
+/** Where they part, both go on at the nearest place where two words meet again; what is passed over is missing. */
+function missed(source: readonly string[], shown: readonly string[]): number[] {
+  const places = new Map<string, number[]>();
+  source.forEach((one, at) => {
+    const key = `${one} ${source[at + 1] ?? ""}`;
+    const known = places.get(key);
+    if (known === undefined) places.set(key, [at]);
+    else known.push(at);
+  });
+  const missing: number[] = [];
+  let [at, seen] = [0, 0];
+  while (at < source.length) {
+    if (source[at] === shown[seen]) {
+      at++;
+      seen++;
+      continue;
+    }
+    const next = meeting(places, shown, at, seen) ?? { at: at + 1, seen };
+    for (; at < next.at; at++) missing.push(at);
+    seen = next.seen;
+  }
+  return missing;
+}
+function meeting(places: ReadonlyMap<string, readonly number[]>, shown: readonly string[], at: number, seen: number) {
+  let best: { at: number; seen: number; far: number } | null = null;
+  for (let ahead = 0; ahead < limits.github_page_search && seen + ahead < shown.length; ahead++) {
+    const place = places.get(`${shown[seen + ahead]} ${shown[seen + ahead + 1] ?? ""}`);
+    const found = place === undefined ? undefined : firstFrom(place, at);
+    if (found !== undefined && (best === null || found - at + ahead < best.far))
+      best = { at: found, seen: seen + ahead, far: found - at + ahead };
+  }
+  return best;
+}
+function firstFrom(places: readonly number[], from: number): number | undefined {
+  let [low, high] = [0, places.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((places[middle] ?? 0) < from) low = middle + 1;
+    else high = middle;
+  }
+  return places[low];
+}
