@@ -124,6 +124,8 @@ export const githubLimits = {
   github_sync_max_retry_ms: 600_000,
   github_sync_lost_ms: 25 * 3_600_000,
   github_sync_batch: 20,
+  /** In a thread without a task one comment of ours is answered with at most, in so long: whoever answers us is not kept going. */
+  github_answer_again_ms: 3_600_000,
   /** Why a task cannot be decided there, tasks that it names, and what of each check's output is shown. */
   github_note_chars: 1_000,
   github_named_tasks: 10,

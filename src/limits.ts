@@ -196,6 +196,10 @@ export const limits = {
   /** Containers: how long one may take to come up and how often it is asked, how long it stays when nobody asks for it. */
   container_start_ms: 60_000,
   container_poll_ms: 200,
+  /** One question to one that is coming up; its end; all of one operation of git in it, more than its host takes. */
+  container_ask_ms: 10_000,
+  container_end_ms: 30_000,
+  container_git_ms: 20 * 60_000,
   container_idle_ms: 30 * 60_000,
   container_git_idle_ms: 2 * 60_000,
   /** Memory of the host in a container beside the sandbox's own, and all of one that is for git alone. */

@@ -3,7 +3,7 @@
  * signed, and inside the transaction both are looked at again. A refusal stands where it was said. [GHR-40] to [GHR-55]
  */
 import type { Decision } from "../../src/domain/approval-view.ts";
-import { type GithubDecision, isSecond, pickCard } from "../../src/domain/github/deciding.ts";
+import { asMeant, type GithubDecision, isSecond, pickCard } from "../../src/domain/github/deciding.ts";
 import { githubSubject } from "../../src/domain/github/identity.ts";
 import { type PlanText, planText } from "../../src/domain/github/plan-text.ts";
 import { type Answering, whyPage } from "../../src/domain/github/risk.ts";
@@ -99,14 +99,20 @@ function whyNotHeard({ rows, github }: Stores, said: GithubDecision, { repositor
 export function pendingOf(rows: ScopeStores["rows"], task_id: string): ApprovalRow[] {
   return rows.approvals.ofTask(task_id).filter(({ status }) => status === "pending");
 }
+/** Of all tasks of the thread where it was said, decided or not. */
+function cardsThere({ rows, github }: Stores, { thread }: GithubDecision, { repository_id }: ThreadRow): ApprovalRow[] {
+  if (thread === null) return [];
+  return github.threadsOf(repository_id, thread.number).flatMap(({ task_id }) => rows.approvals.ofTask(task_id));
+}
 
 /** Which card, by whom and how; or why not, in words for whoever said it. */
 function choose(
   scope: { scope_id: string; approvals: Policy["approvals"] },
   stores: Stores,
-  said: GithubDecision,
+  heard: GithubDecision,
   thread: ThreadRow,
 ): Chosen | { readonly refused: string } {
+  const said = asMeant(heard, cardsThere(stores, heard, thread));
   const unheard = whyNotHeard(stores, said, thread);
   if (unheard !== null) return { refused: unheard };
   const cards = pendingOf(stores.rows, thread.task_id);
@@ -196,8 +202,9 @@ function whyPageOf(
   const all = card.kind === "plan" ? planText(card.card, card.content_hash, plan?.markdown ?? null) : null;
   return { why: whyPage({ ...card, needs: needsFor(stores, approvals, card) }, all, by), all };
 }
-/** Plans that may have been read on GitHub: what was handed out to be shown, told of or not, and what was told. */
-export function offeredOf({ offered, shown }: Pick<ThreadRow, "offered" | "shown">): string[] {
+/** Plans that may have been read on GitHub: what was handed out to be shown, told of or not, and what was told. Null: not known. */
+export function offeredOf({ offered, shown }: Pick<ThreadRow, "offered" | "shown">): string[] | null {
+  if (offered === null) return null;
   const showed = shown?.showed?.content_hash;
   return [...new Set([...offered, ...(showed === undefined ? [] : [showed])])];
 }

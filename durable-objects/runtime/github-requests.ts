@@ -2,7 +2,7 @@
  * What the courier brings from GitHub, with what GitHub says of its people: a wish becomes a task, a decision decides,
  * a change of the words is told. Whoever may not is not answered; all of it is on record. [GHR-30] to [GHR-49]
  */
-import { answerWords } from "../../src/domain/github/answers.ts";
+import { answerWords, noTaskWords } from "../../src/domain/github/answers.ts";
 import { taskOfBranch } from "../../src/domain/github/branches.ts";
 import { failedCheckSubject, githubSubject } from "../../src/domain/github/identity.ts";
 import { type GithubRequest, githubRequest, type Happening } from "../../src/domain/github/shapes.ts";
@@ -166,9 +166,8 @@ function decision(
   if (!mayDecideThere(request)) return drop(tx, message, request, "not_a_writer");
   const thread = threadMeant(tx.stores, request);
   const task = thread === null ? null : tx.rows.tasks.get(thread.task_id);
+  if (thread === null || task === null) return answer(tx, message, request, noTaskWords(said));
   const words = answerWords(said);
-  if (thread === null || task === null)
-    return words === null ? drop(tx, message, request, "no_task") : answer(tx, message, request, words);
   if (said.what === "status") return mark(tx, task.id);
   if (words !== null) return say(tx, task.id, words);
   if (isFinal(task.status)) return refused(tx, task, said, `the task is already ${task.status}`);
@@ -177,10 +176,13 @@ function decision(
     return refused(tx, task, said, "it was said before this task was asked for");
   return cancelThere(tx, task, said, thread);
 }
-/** Said in a thread where no task of ours is to say it with. */
-function answer(tx: Tx, message: Message, { delivery_id, repository, happening }: GithubRequest, words: string): void {
+/** Said in a thread where no task of ours is to say it with, and seldom: a machine may answer each comment of ours. */
+function answer(tx: Tx, message: Message, request: GithubRequest, words: string): void {
+  const { delivery_id, repository, happening } = request;
   const number = happening.thread?.number;
-  if (number === undefined) return;
+  // A button names its task, and no thread.
+  if (number === undefined) return drop(tx, message, request, "no_task");
+  if (!tx.stores.github.mayAnswer(repository.id, number, tx.now)) return drop(tx, message, request, "answered_before");
   const payload = { delivery_id, repository, number, words };
   toCourier(
     tx,

@@ -24,6 +24,9 @@ export const githubSchema: readonly string[] = [
    CREATE INDEX github_threads_due ON github_threads (next_at) WHERE version > shown_version;`,
   `ALTER TABLE github_deliveries ADD COLUMN body_hash TEXT;
    CREATE UNIQUE INDEX github_deliveries_body ON github_deliveries (body_hash) WHERE body_hash IS NOT NULL;`,
+  `CREATE TABLE github_answers (
+     repository_id INTEGER NOT NULL, number INTEGER NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (repository_id, number));
+   CREATE INDEX github_answers_at ON github_answers (at);`,
 ];
 
 export const linkRow = z.strictObject({
@@ -63,8 +66,8 @@ export const threadRow = z.strictObject({
   failures: z.number().int(),
   shown: githubShown.nullable(),
   note: z.string().nullable(),
-  /** Content hashes of the first plans that were handed out to be shown: no more than tell one from several. */
-  offered: z.array(z.string()).default([]),
+  /** Content hashes of the first plans that were handed out to be shown: no more than tell one from several. Null: not known. */
+  offered: z.array(z.string()).nullable().default(null),
   /** What was changed of the words it was made of, each once: `fact` is a line for cards. */
   edits: z.array(z.strictObject({ change: z.string(), fact: z.string() })),
   audit_head: z.string().nullable(),
@@ -131,6 +134,19 @@ export class GithubRows {
   isClaimed(delivery_id: string, body_hash: string | null): boolean {
     const sql = "SELECT 1 AS found FROM github_deliveries WHERE id = ? OR body_hash = ?";
     return this.#sql.one(sql, delivery_id, body_hash) !== null;
+  }
+  /** Whether the thread may be answered now, which then counts as done. What is over is forgotten at once. */
+  mayAnswer(repository_id: number, number: number, now: number): boolean {
+    this.#sql.run("DELETE FROM github_answers WHERE at <= ?", now - limits.github_answer_again_ms);
+    const sql = "SELECT 1 AS found FROM github_answers WHERE repository_id = ? AND number = ?";
+    if (this.#sql.one(sql, repository_id, number) !== null) return false;
+    this.#sql.run(
+      "INSERT INTO github_answers (repository_id, number, at) VALUES (?, ?, ?)",
+      repository_id,
+      number,
+      now,
+    );
+    return true;
   }
   /** The oldest, a batch at a time. */
   forget(now: number): void {

@@ -54,8 +54,8 @@ export function standingOf(
 
 /** Whoever is handed a plan may show it, and may die before it says so. Null where nothing is new. */
 export function offering(row: ThreadRow, { card }: Pick<GithubStanding, "card">): ThreadRow | null {
-  if (card?.kind !== "plan" || row.offered.includes(card.content_hash)) return null;
-  const offered = [...new Set([...offeredOf(row), card.content_hash])].slice(0, limits.github_offered);
+  if (card?.kind !== "plan" || row.offered === null || row.offered.includes(card.content_hash)) return null;
+  const offered = [...new Set([...(offeredOf(row) ?? []), card.content_hash])].slice(0, limits.github_offered);
   return offered.length === row.offered.length ? null : { ...row, offered };
 }
 

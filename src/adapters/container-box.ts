@@ -9,7 +9,7 @@ import { repoUrl } from "../domain/repo.ts";
 import { type Input, type Method, methods, sandboxSpec } from "../host/protocol.ts";
 import { limits } from "../limits.ts";
 import { ContainerGate } from "./container-gate.ts";
-import { Line, type Machine, ready, startMachine } from "./container-machine.ts";
+import { endMachine, inTime, keepFor, Late, Line, type Machine, ready, startMachine } from "./container-machine.ts";
 import { type ContainerList, gitScopeOf } from "./container-sandboxes.ts";
 
 export interface ContainerParts {
@@ -30,18 +30,20 @@ export interface ContainerParts {
 }
 
 /** What is remembered of a container while it is there. */
-const kept = z.strictObject({
+const kept = z.object({
   secret: z.string(),
   /** Null: no sandbox, only git. */
   spec: sandboxSpec.nullable(),
   /** Its host has answered, and its sandbox is made. */
   made: z.boolean(),
+  /** What set-up was granted, until something else begins. */
   hosts: z.array(z.string()),
-  /** A process without a network has begun in it: an agent's, or a check. */
-  ran: z.boolean(),
+  /** What each preset means in its image, asked before anything of a plan could answer in the host's place. */
+  presets: z.record(z.string(), z.array(z.string())).default({}),
 });
 type Kept = z.infer<typeof kept>;
 type Spec = z.infer<typeof sandboxSpec>;
+type GitMethod = "checkout" | "resolve" | "publish";
 
 export class ContainerBox {
   readonly #parts: ContainerParts;
@@ -68,6 +70,14 @@ export class ContainerBox {
     }
   }
 
+  /** For an object that begins beside a container that runs: how long it stays has to be said again. */
+  async resume(): Promise<void> {
+    const { machine, name } = this.#parts;
+    if (!machine?.running) return;
+    const spec = gitScopeOf(name) === null ? ((await this.#known())?.spec ?? null) : null;
+    await keepFor(machine, idleFor(spec));
+  }
+
   /** A request that came out of the container. */
   async outbound(request: Request): Promise<Response> {
     const known = await this.#known();
@@ -91,8 +101,6 @@ export class ContainerBox {
         return done(this.#inTurn(() => this.#destroy()));
       case "exec":
         return this.#exec(methods.exec.input.parse(await request.json()));
-      case "openPty":
-        await this.#ran();
     }
     return (await this.#alive()).send(method, request.body);
   }
@@ -110,62 +118,74 @@ export class ContainerBox {
     if (!(await list.keepSandbox({ id, scope_id: spec.scope_id, owner: spec.owner })))
       throw new SandboxFailure("too_many", `${limits.container_sandboxes} sandboxes exist`, true);
     const line = await this.#begin(spec);
-    await line.ask("create", input);
-    await this.#note({ made: true });
+    const [presets] = await Promise.all([line.ask("presets", {}), line.ask("create", input)]);
+    await this.#note({ presets, made: true });
   }
 
   /** A crash in between can be repeated: it is forgotten by the list last but for what is kept of it here. */
   async #destroy(): Promise<void> {
     this.#kept = null;
-    if (this.#parts.machine?.running) await this.#parts.machine.destroy();
+    if (this.#parts.machine?.running) await endMachine(this.#parts.machine);
     await this.#parts.list.forgetSandbox(this.#parts.name);
     await this.#parts.keep.clear();
   }
 
-  /** Presets stand for what the image says, asked for before anything of an agent could answer in its place. */
+  /** Set-up is what has a network: when anything without one begins, the hosts it was granted are closed again. */
   async #exec(input: Input<"exec">): Promise<Response> {
     const line = await this.#alive();
     const { network } = input.spec;
-    if (network === undefined) await this.#ran();
-    else {
-      const known = await this.#known();
+    const { hosts = [], presets = {} } = (await this.#known()) ?? {};
+    if (network !== undefined) {
       const words = network.hosts.map((word) => word.toLowerCase());
-      const presets = words.filter((word) => !word.includes("."));
-      if (presets.length > 0 && known?.ran !== false)
-        throw new SandboxFailure("bad_request", `"${presets[0]}" counts before anything else has run: name the hosts`);
-      const meant = presets.length > 0 ? await line.ask("presets", {}) : {};
-      await this.#grant(words.flatMap((word) => meant[word] ?? [word]));
-    }
+      const meant = words.flatMap((word) => (Object.hasOwn(presets, word) ? (presets[word] ?? []) : [word]));
+      await this.#note({ hosts: [...new Set([...hosts, ...meant])] });
+    } else if (hosts.length > 0) await this.#note({ hosts: [] });
     return line.send("exec", JSON.stringify(input));
   }
 
   /** The credential stays here; what goes in is a ticket that is good until the operation's end. */
-  async #git(method: "checkout" | "resolve" | "publish", body: unknown): Promise<Response> {
+  async #git(method: GitMethod, body: unknown): Promise<Response> {
     const { credential, pass: _, ...input } = methods[method].input.parse(body);
     const { scope_id, url } = input.source;
-    const line = method === "checkout" ? await this.#alive() : await this.#inTurn(() => this.#forGit());
+    // What is refused starts no container.
+    const own = method === "checkout" ? await this.#alive() : null;
     if (scope_id !== (gitScopeOf(this.#parts.name) ?? (await this.#known())?.spec?.scope_id))
       throw new SandboxFailure("bad_request", "the container belongs to another scope than the repository's");
     const address = repoUrl(url, false, this.#parts.gitOrigin);
     if (!address.ok) throw new SandboxFailure("repo_not_allowed", `${url}: ${address.refusal.detail}`);
     const push = "branch" in input ? { branch: input.branch, commit: input.commit } : null;
-    const passage = this.#gate.open({ source: address.value, push }, credential);
+    const through = async (line: Line): Promise<Response> => {
+      const passage = this.#gate.open({ source: address.value, push }, credential);
+      try {
+        const pass = { ticket: passage.ticket, lent: credential !== undefined };
+        const asked = JSON.stringify({ ...input, source: { scope_id, url: address.value }, pass });
+        const late = `the container did not answer "${method}" in time`;
+        return await inTime(limits.container_git_ms, late, async (signal) => {
+          const answer = await line.send(method, asked, signal);
+          return new Response(await answer.arrayBuffer(), answer);
+        });
+      } finally {
+        passage.close();
+      }
+    };
+    if (own !== null) return through(own);
+    const line = await this.#inTurn(() => this.#forGit());
     try {
-      const pass = { ticket: passage.ticket, lent: credential !== undefined };
-      const answer = await line.send(
-        method,
-        JSON.stringify({ ...input, source: { scope_id, url: address.value }, pass }),
-      );
-      return new Response(await answer.arrayBuffer(), answer);
-    } finally {
-      passage.close();
+      return await through(line);
+    } catch (error) {
+      if (!(error instanceof SandboxFailure) || error.code !== "unreachable") throw error;
+      // It keeps nothing that would be lost, and both of git's operations may be asked again.
+      const anew = await this.#inTurn(() => this.#forGit(line));
+      if (error instanceof Late) throw error;
+      return through(anew);
     }
   }
 
-  async #forGit(): Promise<Line> {
+  /** `silent` is one that did not answer: whoever is first to say so begins another. */
+  async #forGit(silent?: Line): Promise<Line> {
     const { machine } = this.#parts;
     const known = await this.#known();
-    if (machine?.running && known?.made) return new Line(machine, known.secret);
+    if (machine?.running && known?.made && known.secret !== silent?.secret) return new Line(machine, known.secret);
     const line = await this.#begin(null);
     await this.#note({ made: true });
     return line;
@@ -179,14 +199,11 @@ export class ContainerBox {
         "unreachable",
         "This deployment has no containers: see [[containers]] in wrangler.toml.",
       );
-    if (machine.running) await machine.destroy();
+    if (machine.running) await endMachine(machine);
     const secret = newSecret();
-    await this.#put({ secret, spec, made: false, hosts: [], ran: false });
-    const size =
-      spec === null
-        ? { memory_mb: limits.container_git_mb, idle_ms: limits.container_git_idle_ms }
-        : { memory_mb: spec.memory_mb, idle_ms: limits.container_idle_ms };
-    await startMachine(machine, { secret, ...size, outbound: outbound() });
+    await this.#put({ secret, spec, made: false, hosts: [], presets: {} });
+    const memory_mb = spec === null ? limits.container_git_mb : spec.memory_mb;
+    await startMachine(machine, { secret, memory_mb, idle_ms: idleFor(spec), outbound: outbound() });
     const line = new Line(machine, secret);
     await ready(line, sleep);
     return line;
@@ -213,20 +230,20 @@ export class ContainerBox {
     }
     return this.#kept;
   }
+  /** Known at once, lest two changes overwrite each other; what could not be kept is not known either. */
   async #put(document: Kept): Promise<void> {
+    const before = this.#kept;
     this.#kept = document;
-    await this.#parts.keep.put(document);
+    try {
+      await this.#parts.keep.put(document);
+    } catch (error) {
+      if (this.#kept === document) this.#kept = before;
+      throw error;
+    }
   }
   async #note(change: Partial<Kept>): Promise<void> {
     const known = await this.#known();
     if (known !== null) await this.#put({ ...known, ...change });
-  }
-  async #grant(hosts: readonly string[]): Promise<void> {
-    const granted = (await this.#known())?.hosts ?? [];
-    await this.#note({ hosts: [...new Set([...granted, ...hosts])] });
-  }
-  async #ran(): Promise<void> {
-    if ((await this.#known())?.ran === false) await this.#note({ ran: true });
   }
 
   /** One after another: what makes and ends a container. */
@@ -235,6 +252,10 @@ export class ContainerBox {
     this.#turn = turn.catch(() => {});
     return turn;
   }
+}
+
+function idleFor(spec: Spec | null): number {
+  return spec === null ? limits.container_git_idle_ms : limits.container_idle_ms;
 }
 
 async function done(work: Promise<void>): Promise<Response> {

@@ -1,7 +1,7 @@
 /**
  * What a container's outbound handler does with a request: git's goes through the passage its ticket belongs to, with
  * the credential put on here, and https goes to the hosts the sandbox was granted. All else ends here. Tickets and
- * credentials are in this memory alone, for as long as one operation takes. [CON-1] [CON-3] [CON-4] [CON-5]
+ * credentials are in this memory alone, for as long as one operation takes, and what still passes then is cut. [CON-1] [CON-3] [CON-4] [CON-5]
  */
 import { sha256Hex } from "../domain/canonical.ts";
 import {
@@ -22,11 +22,18 @@ export interface Opened {
   close(): void;
 }
 
+interface Open {
+  readonly passage: Passage;
+  readonly authorization: string | null;
+  /** Aborted when the operation is over. */
+  readonly over: AbortSignal;
+}
+
 export class ContainerGate {
   readonly #fetch: typeof fetch;
   readonly #newTicket: () => string;
   /** By the hash of the ticket: how long a look-up takes tells nothing of the ticket. */
-  readonly #open = new Map<string, { readonly passage: Passage; readonly authorization: string | null }>();
+  readonly #open = new Map<string, Open>();
 
   constructor(parts: { fetch: typeof fetch; newTicket: () => string }) {
     this.#fetch = parts.fetch;
@@ -37,8 +44,13 @@ export class ContainerGate {
     const ticket = this.#newTicket();
     const key = sha256Hex(ticket);
     const pair = credential === undefined ? null : btoa(`${credential.username}:${credential.password}`);
-    this.#open.set(key, { passage, authorization: pair === null ? null : `Basic ${pair}` });
-    return { ticket, close: () => void this.#open.delete(key) };
+    const ended = new AbortController();
+    this.#open.set(key, { passage, authorization: pair === null ? null : `Basic ${pair}`, over: ended.signal });
+    const close = (): void => {
+      this.#open.delete(key);
+      ended.abort();
+    };
+    return { ticket, close };
   }
 
   async carry(request: Request, granted: ReadonlySet<string>): Promise<Response> {
@@ -56,11 +68,13 @@ export class ContainerGate {
     const { method, url } = request;
     const way = open && wayThrough({ method, url, header: (name) => request.headers.get(name) }, open.passage);
     if (!open || !way) return refused();
-    const body = way.push === null ? request.body : await held(request.body, way.push);
-    if (way.push !== null && body === null) return refused();
+    const { over } = open;
+    const body = way.push === null ? request.body : await held(request.body, way.push, over);
+    // It may have taken its time: what was open when it began is looked at again.
+    if (over.aborted || (way.push !== null && body === null)) return refused();
     const shown = open.authorization === null ? {} : { authorization: open.authorization };
     const headers = { ...way.headers, ...shown };
-    const init: RequestInit = { method: way.method, headers, redirect: "manual", ...streamed };
+    const init: RequestInit = { method: way.method, headers, redirect: "manual", signal: over, ...streamed };
     const answer = await this.#sent(way.url, way.method === "POST" ? { ...init, body } : init);
     const passed = answerThrough(way, answer.status, answer.headers.get("content-type"));
     if (passed.body) return new Response(answer.body, { headers: { "content-type": way.answers } });
@@ -87,23 +101,33 @@ function refused(): Response {
 }
 
 /** The body of a push from its first byte on, once its head shows that it changes what it may; null when it does not. */
-async function held(body: ReadableStream<Uint8Array> | null, push: Push): Promise<ReadableStream<Uint8Array> | null> {
+async function held(
+  body: ReadableStream<Uint8Array> | null,
+  push: Push,
+  over: AbortSignal,
+): Promise<ReadableStream<Uint8Array> | null> {
   if (body === null) return null;
   const reader = body.getReader();
+  // Whoever waits for a piece that never comes is let go, and what comes after the end goes nowhere.
+  over.addEventListener("abort", () => void reader.cancel().catch(() => {}), { once: true });
   let head = new Uint8Array(0);
-  for (let says = pushSays(head, push); says !== "yes"; says = pushSays(head, push)) {
-    const { done, value } = says === "more" && head.length <= pushHeadBytes ? await reader.read() : nothing;
-    if (done || value === undefined) {
-      await reader.cancel();
-      return null;
-    }
+  let says = pushSays(head, push);
+  for (; says === "more" || says === "empty"; says = pushSays(head, push)) {
+    const { done, value } = head.length <= pushHeadBytes ? await reader.read() : nothing;
+    if (done || value === undefined) break;
     head = joined(head, value);
+  }
+  // One that changes nothing has been read to its end by now.
+  if (says !== "yes" && says !== "empty") {
+    await reader.cancel();
+    return null;
   }
   return new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(head),
     async pull(controller) {
       const { done, value } = await reader.read();
-      if (done) controller.close();
+      if (over.aborted) controller.error(new Error("the operation is over"));
+      else if (done) controller.close();
       else controller.enqueue(value);
     },
     cancel: (reason) => reader.cancel(reason),

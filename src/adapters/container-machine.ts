@@ -43,61 +43,103 @@ export async function startMachine(
       "unreachable",
       `wrangler.toml names no image "${imageName}" for the sandboxes' containers`,
     );
-  await inTime(machine.interceptOutboundHttp(gateHost, outbound));
-  await inTime(machine.interceptOutboundHttps("*", outbound));
+  await made(machine.interceptOutboundHttp(gateHost, outbound));
+  await made(machine.interceptOutboundHttps("*", outbound));
   machine.start({
     image,
     instance: instanceFor(memory_mb, limits.container_host_mb),
     enableInternet: false,
     env: { SANDBOX_SECRET: secret, SANDBOX_PORT: String(port), SANDBOX_ADDRESS: "0.0.0.0", GIT_GATE: gateOrigin },
   });
-  await inTime(machine.setInactivityTimeout(idle_ms));
+  await keepFor(machine, idle_ms);
 }
 
-async function inTime(work: Promise<void>): Promise<void> {
+/** How long it stays when nobody asks for it. It counts for the object that says so, and not for the next. */
+export function keepFor(machine: Machine, idle_ms: number): Promise<void> {
+  return made(machine.setInactivityTimeout(idle_ms));
+}
+/** One that does not end in time counts as running. */
+export function endMachine(machine: Machine): Promise<void> {
+  return inTime(limits.container_end_ms, "the platform did not end the container in time", () => machine.destroy());
+}
+function made(work: Promise<void>): Promise<void> {
+  return inTime(limits.container_start_ms, "the platform did not make the container in time", () => work);
+}
+
+export class Late extends SandboxFailure {
+  constructor(message: string) {
+    super("unreachable", message, true);
+  }
+}
+/** What takes longer is told to stop, and not waited for whether or not it does. */
+export async function inTime<T>(ms: number, late: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const over = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    const failure = new SandboxFailure("unreachable", "the platform did not make the container in time", true);
-    timer = setTimeout(() => reject(failure), limits.container_start_ms);
+  const limit = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(new Late(late));
+      over.abort();
+    }, ms);
   });
   try {
-    await Promise.race([work, late]);
+    return await Promise.race([work(over.signal), limit]);
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** Asks until it answers, and not longer than a start may take. */
+/** Asks until it answers, and not longer than a start may take, the questions' own time included. */
 export async function ready(line: Line, sleep: (ms: number) => Promise<void>): Promise<void> {
-  for (let waited_ms = 0; ; waited_ms += limits.container_poll_ms) {
-    try {
-      await line.ask("sandboxes", {});
-      return;
-    } catch (error) {
-      if (waited_ms >= limits.container_start_ms)
-        throw new SandboxFailure("unreachable", `the container did not come up: ${said(error)}`, true);
+  let why = "it was never asked";
+  const asked = async (over: AbortSignal): Promise<void> => {
+    for (let slept_ms = 0; slept_ms <= limits.container_start_ms && !over.aborted; ) {
+      try {
+        await line.ask("sandboxes", {}, limits.container_ask_ms);
+        return;
+      } catch (error) {
+        why = said(error);
+      }
       await sleep(limits.container_poll_ms);
+      slept_ms += limits.container_poll_ms;
     }
-  }
+    throw new SandboxFailure("unreachable", `the container did not come up: ${why}`, true);
+  };
+  await inTime(limits.container_start_ms, "the container did not come up in time", asked);
 }
 
 /** The way to the host in the container, for whoever knows its secret. */
 export class Line {
   readonly #machine: Machine;
+  readonly secret: string;
   readonly #authority: Record<string, string>;
   constructor(machine: Machine, secret: string) {
     this.#machine = machine;
+    this.secret = secret;
     this.#authority = { authorization: `Bearer ${secret}` };
   }
 
   /** The host's own answer, whatever it is. */
-  async send(method: Method, body: BodyInit | null): Promise<Response> {
+  async send(method: Method, body: BodyInit | null, signal?: AbortSignal): Promise<Response> {
     const headers = { "content-type": "application/json", ...this.#authority };
-    return this.#fetch(`/v1/${method}`, { method: "POST", headers, body, ...streamed });
+    return this.#fetch(`/v1/${method}`, {
+      method: "POST",
+      headers,
+      body,
+      ...(signal === undefined ? {} : { signal }),
+      ...streamed,
+    });
   }
-  async ask<M extends Method>(method: M, input: object): Promise<Output<M>> {
-    const response = await this.send(method, JSON.stringify(input));
-    const body: unknown = await response.json();
+  /** A short question of the object's own. */
+  async ask<M extends Method>(
+    method: M,
+    input: object,
+    limit_ms: number = limits.container_start_ms,
+  ): Promise<Output<M>> {
+    const late = `the container did not answer "${method}" in time`;
+    const [response, body] = await inTime(limit_ms, late, async (signal) => {
+      const answer = await this.send(method, JSON.stringify(input), signal);
+      return [answer, (await answer.json()) as unknown] as const;
+    });
     // The schema was taken from the same M, which the compiler cannot follow through a lookup.
     if (response.ok) return methods[method].output.parse(body) as Output<M>;
     const { code, message, retryable } = failureBody.parse(body);

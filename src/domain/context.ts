@@ -130,9 +130,13 @@ function render(piece: Piece, part: string, text = part): string {
 /** No line of what the repository says is one of our headings, framed or not. */
 function theirText({ kind, text }: Piece): string {
   const shown = shownText(text);
-  return ofRepository.includes(kind) ? shown.replace(ourHeading, "#$&") : shown;
+  if (!ofRepository.includes(kind)) return shown;
+  return shown.replace(ourHeading, "$1###").replace(underlined, "$1### ");
 }
-const ourHeading = new RegExp(`^##(?=\\s+(?:${Object.values(headings).join("|")})\\b)`, "gim");
+const ours = `(?:${Object.values(headings).join("|")})\\b`;
+const ourHeading = new RegExp(`^( {0,3})##(?=\\s+${ours})`, "gim");
+/** Over a line of `-` or `=`, which then underlines nothing. */
+const underlined = new RegExp(`^( {0,3})(?=${ours}[^\\n]*\\n {0,3}(?:-+|=+)[ \\t]*$)`, "gim");
 
 export function isUntrusted(taint: Taint): boolean {
   return taints.indexOf(taint) >= taints.indexOf("outsider");

@@ -83,8 +83,11 @@ export function answerThrough(
 /** Longest head of a push that is read. One change of one branch takes some hundred bytes. */
 export const pushHeadBytes = 8_192;
 
-/** Whether a push changes that one branch to that one commit and nothing else; `more` until that can be told. */
-export function pushSays(head: Uint8Array, { branch, commit }: Push): "yes" | "no" | "more" {
+/**
+ * Whether a push changes that one branch to that one commit and nothing else; `more` until that can be told. `empty`:
+ * it changes nothing, as git asks before a large push whether it may, and that has to be the whole of it.
+ */
+export function pushSays(head: Uint8Array, { branch, commit }: Push): "yes" | "no" | "more" | "empty" {
   const text = Array.from(head, (byte) => String.fromCharCode(byte)).join("");
   const commands: string[] = [];
   for (let at = 0; ; ) {
@@ -98,13 +101,26 @@ export function pushSays(head: Uint8Array, { branch, commit }: Push): "yes" | "n
     commands.push(text.slice(at + 4, at + length));
     at += length;
   }
-  // Before a large push git asks with nothing but the end whether it may.
-  if (commands.length === 0) return head.length === 4 ? "yes" : "no";
-  const line = commands[0]?.split("\0")[0]?.replace(/\n$/, "");
-  return /^[0-9a-f]{40}$/.test(line?.slice(0, 40) ?? "") && line?.slice(40) === ` ${commit} refs/heads/${branch}`
-    ? "yes"
-    : "no";
+  const [command] = commands;
+  if (command === undefined) return head.length === 4 ? "empty" : "no";
+  const [change = "", spoken = "", ...more] = command.replace(/\n$/, "").split("\0");
+  const meant = /^[0-9a-f]{40}$/.test(change.slice(0, 40)) && change.slice(40) === ` ${commit} refs/heads/${branch}`;
+  return meant && more.length === 0 && spoken.split(" ").every(maySpeak) ? "yes" : "no";
 }
+
+/** How a push may be spoken. `push-options` would change how the server takes it; git sends none of the others unasked. */
+function maySpeak(capability: string): boolean {
+  return capability === "" || capabilities.has(capability) || /^agent=[!-~]+$/.test(capability);
+}
+const capabilities: ReadonlySet<string> = new Set([
+  "report-status",
+  "report-status-v2",
+  "side-band-64k",
+  "quiet",
+  "atomic",
+  "ofs-delta",
+  "object-format=sha1",
+]);
 
 /** https at its own port, to a host that was granted by its name. No name leads into a private network. */
 export function mayReach(url: string, granted: ReadonlySet<string>): boolean {

@@ -1,119 +1,10 @@
 /** The object of a container, over a container that is a few lines: what it is handed, when it starts and ends. */
 import { describe, expect, it } from "vitest";
-import { ContainerBox, type ContainerParts } from "../../src/adapters/container-box.ts";
-import type { Machine, MachineStart } from "../../src/adapters/container-machine.ts";
-import { containersAddress, gitName, type ListedSandbox } from "../../src/adapters/container-sandboxes.ts";
-import { HostSandboxes } from "../../src/adapters/host-sandboxes.ts";
-import type { GitCredentials } from "../../src/agents/github-port.ts";
+import { gitName } from "../../src/adapters/container-sandboxes.ts";
 import { gateOrigin } from "../../src/domain/gate.ts";
 import { failure, spec } from "../contract/programs.ts";
+import { commit, deployment, lender, secret, source, url } from "../fakes/small-containers.ts";
 
-type Outbound = ReturnType<ContainerParts["outbound"]>;
-const url = "https://github.com/acme/widgets";
-const source = { scope_id: "contract", url };
-const commit = "c".repeat(40);
-const secret = "ghs_0123456789abcdef0123456789abcdef";
-
-/** A container that keeps what it is told; `inside` is what its host does with a call. */
-class Small implements Machine {
-  readonly images = { sandbox: "image" };
-  readonly starts: MachineStart[] = [];
-  readonly heard: { method: string; body: string; authorization: string | null }[] = [];
-  running = false;
-  up = true;
-  inside: (method: string, body: Record<string, unknown>) => Promise<unknown> = async () => null;
-  start(options: MachineStart): void {
-    this.starts.push(options);
-    this.running = true;
-  }
-  async destroy(): Promise<void> {
-    this.running = false;
-  }
-  async setInactivityTimeout(): Promise<void> {}
-  async interceptOutboundHttp(): Promise<void> {}
-  async interceptOutboundHttps(): Promise<void> {}
-  getTcpPort() {
-    return {
-      fetch: async (address: string, init: RequestInit): Promise<Response> => {
-        if (!this.up) throw new Error("the container is not listening");
-        const request = new Request(address, init);
-        const [method = "", body] = [new URL(address).pathname.split("/").at(-1), await request.text()];
-        this.heard.push({ method, body, authorization: request.headers.get("authorization") });
-        if (method === "sandboxes") return Response.json([]);
-        return Response.json(await this.inside(method, JSON.parse(body)));
-      },
-    };
-  }
-}
-
-function deployment(more: Partial<ContainerParts> = {}, credentials?: GitCredentials) {
-  const machines = new Map<string, Small>();
-  const listed = new Map<string, ListedSandbox>();
-  const documents = new Map<string, unknown>();
-  const sent: { url: string; headers: Headers }[] = [];
-  const order: string[] = [];
-  let boxes = new Map<string, ContainerBox>();
-  let made = 0;
-  const machine = (name: string) => {
-    const known = machines.get(name) ?? new Small();
-    machines.set(name, known);
-    return known;
-  };
-  const list = {
-    keepSandbox: async (sandbox: ListedSandbox) => {
-      order.push(`listed before a start: ${machine(sandbox.id).starts.length === 0}`);
-      listed.set(sandbox.id, sandbox);
-      return true;
-    },
-    forgetSandbox: async (id: string) => {
-      order.push(`forgotten after its end: ${!machine(id).running}`);
-      listed.delete(id);
-    },
-    sandboxes: async () => [...listed.values()],
-  };
-  const box = (name: string): ContainerBox => {
-    const known =
-      boxes.get(name) ??
-      new ContainerBox({
-        name,
-        machine: machine(name),
-        outbound: () => ({}) as Outbound,
-        keep: {
-          get: async () => documents.get(name),
-          put: async (document) => void documents.set(name, document),
-          clear: async () => void documents.delete(name),
-        },
-        list,
-        fetch: async (to, init) => {
-          sent.push({ url: String(to), headers: new Headers(init?.headers) });
-          const headers = { "content-type": "application/x-git-upload-pack-advertisement" };
-          return new Response("refs", { headers });
-        },
-        gitOrigin: null,
-        newSecret: () => String(++made).padStart(64, "0"),
-        sleep: async () => {},
-        ...more,
-      });
-    boxes.set(name, known);
-    return known;
-  };
-  const objects = {
-    getByName: (name: string) => ({
-      fetch: (to: string, init: RequestInit) => box(name).answer(new Request(to, init)),
-    }),
-  };
-  const lent = credentials === undefined ? {} : { credentials };
-  const sandboxes = new HostSandboxes({ ...containersAddress(objects, list), ...lent });
-  return { sandboxes, machine, machines, listed, documents, sent, order, box, anew: () => (boxes = new Map()) };
-}
-const lender = (closed: string[] = []): GitCredentials => ({
-  open: async () => ({
-    username: "x-access-token",
-    password: secret,
-    moved_to: null,
-    close: async () => void closed.push("closed"),
-  }),
-});
 const refs = (ticket: string) =>
   new Request(`${gateOrigin}/https/github.com/acme/widgets/info/refs?service=git-upload-pack`, {
     headers: { authorization: `Bearer ${ticket}` },
@@ -189,7 +80,7 @@ describe("the object of a container", () => {
     expect(told).toEqual(["401  ", "302  ", "502  ", "502  "]);
   });
 
-  it("[CON-5] set-up's hosts are open for its sandbox, presets only while nothing else has run", async () => {
+  it("[CON-5] set-up's hosts are open until anything else begins, and presets mean what they did before anything ran", async () => {
     const d = deployment();
     const exec = (call: string, hosts?: readonly string[]) =>
       d.sandboxes.exec("one", call, {
@@ -198,18 +89,23 @@ describe("the object of a container", () => {
         ...(hosts === undefined ? {} : { network: { hosts, cache: [] } }),
       });
     const out = async (to: string) => (await d.box("one").outbound(new Request(to, { redirect: "manual" }))).status;
-    await d.sandboxes.create("one", spec("one"));
     d.machine("one").inside = async (method) => (method === "presets" ? { npm: ["registry.example"] } : null);
+    await d.sandboxes.create("one", spec("one"));
+    d.machine("one").inside = async (method) => (method === "presets" ? { npm: ["evil.example"] } : null);
     expect(await out("https://registry.example/x")).toBe(421);
-    await exec("setup", ["npm", "Other.example"]);
+    for (const _ of ["begun", "looked at"]) await exec("setup", ["npm", "Other.example", "constructor"]);
+    d.anew();
     expect(await out("https://registry.example/x")).toBe(200);
     expect(await out("https://other.example/")).toBe(200);
     expect(await out("https://third.example/")).toBe(421);
     expect(d.sent.every(({ headers }) => !headers.has("authorization"))).toBe(true);
-    await exec("work");
-    d.machine("one").inside = async () => ({ npm: ["evil.example"] });
-    expect(await failure(exec("later", ["npm"]))).toBe("bad_request");
     expect(await out("https://evil.example/")).toBe(421);
+    await exec("work");
+    expect(await out("https://registry.example/x")).toBe(421);
+    await exec("later", ["npm"]);
+    expect(await out("https://registry.example/x")).toBe(200);
+    expect(await out("https://evil.example/")).toBe(421);
+    expect(d.machine("one").heard.filter(({ method }) => method === "presets").length).toBe(1);
     expect(await failure(d.sandboxes.outcome("two", "work"))).toBe("no_such_sandbox");
   });
 

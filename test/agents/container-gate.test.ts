@@ -23,15 +23,25 @@ function gate() {
 }
 /** A push that arrives in pieces of so many bytes. */
 function pushed(body: string, piece: number, shown = ticket): Request {
-  const bytes = new TextEncoder().encode(body);
-  let at = 0;
-  const stream = new ReadableStream<Uint8Array>({
-    pull(controller) {
-      if (at >= bytes.length) return controller.close();
-      controller.enqueue(bytes.slice(at, at + piece));
-      at += piece;
+  const pieces = Array.from({ length: Math.ceil(body.length / piece) }, (_, at) =>
+    body.slice(at * piece, (at + 1) * piece),
+  );
+  return inPieces(pieces, () => {}, shown);
+}
+/** `before` is told how many pieces are left before each of them. */
+function inPieces(pieces: readonly string[], before: (left: number) => unknown, shown = ticket): Request {
+  const left = [...pieces];
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        await before(left.length);
+        const piece = left.shift();
+        if (piece === undefined) controller.close();
+        else controller.enqueue(new TextEncoder().encode(piece));
+      },
     },
-  });
+    { highWaterMark: 0 },
+  );
   const headers = { authorization: `Bearer ${shown}`, "content-type": "application/x-git-receive-pack-request" };
   const init = { method: "POST", headers, body: stream, duplex: "half" } as const;
   return new Request(`${gateOrigin}/https/github.com/acme/widgets/git-receive-pack`, init);
@@ -64,10 +74,43 @@ describe("what leaves by a container's gate", () => {
       "",
       `${packets(`x${"y".repeat(20_000)}`)}`,
       "0000PACK",
+      `0000${packets(change("main"))}PACK`,
+      packets(`${change(push.branch)} push-options`),
     ];
     for (const body of bad) expect((await made.carry(pushed(body, 50), new Set())).status).toBe(421);
     expect((await made.carry(pushed(packets(change(push.branch)), 50, "b".repeat(64)), new Set())).status).toBe(421);
+    // In pieces of four bytes, the first of which is all that git asks when it only asks.
+    expect((await made.carry(pushed(`0000${packets(change("main"))}PACK`, 4), new Set())).status).toBe(421);
     expect(sent).toEqual([]);
+    expect((await made.carry(pushed("0000", 4), new Set())).status).toBe(200);
+    expect(sent.map(({ body }) => body)).toEqual(["0000"]);
+  });
+
+  it("[CON-3] when the operation is over nothing that was begun goes on: no push that waited, no byte after", async () => {
+    const head = packets(change(push.branch));
+    for (const before of ["", head]) {
+      const { made, sent } = gate();
+      const { close } = made.open({ source, push }, credential);
+      const pieces = [before, `${before === "" ? head : ""}PACK`].filter((piece) => piece !== "");
+      const answer = await made.carry(
+        inPieces(pieces, (left) => {
+          if (left === 1) close();
+        }),
+        new Set(),
+      );
+      expect([before, answer.status, sent]).toEqual([before, before === "" ? 421 : 502, []]);
+    }
+    const { made, sent } = gate();
+    const { close: closeEmpty } = made.open({ source, push }, credential);
+    const asking = inPieces(["0000"], (left) => left === 0 && closeEmpty());
+    expect([(await made.carry(asking, new Set())).status, sent]).toEqual([421, []]);
+    const { close } = made.open({ source, push }, credential);
+    const waiting = made.carry(
+      inPieces([], () => new Promise(() => {})),
+      new Set(),
+    );
+    close();
+    expect([(await waiting).status, sent]).toEqual([421, []]);
   });
 
   it("[CON-5] what goes to a granted host keeps its own headers, gets no credential, and follows nothing", async () => {

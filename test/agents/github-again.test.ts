@@ -4,9 +4,10 @@ import { courier } from "../../src/agents/courier.ts";
 import { readEvent } from "../../src/domain/github/events.ts";
 import { githubRequest } from "../../src/domain/github/shapes.ts";
 import { defaultTriggers } from "../../src/domain/github/triggers.ts";
+import { limits } from "../../src/limits.ts";
 import { FakeGithub } from "../fakes/github.ts";
 import { comment, identity, issue as issueOf, maintainer, payload } from "../fakes/github-payloads.ts";
-import { alice, change, GithubScope, issue, linked, person, said, wish } from "../fakes/github-scope.ts";
+import { alice, change, GithubScope, issue, linked, mallory, person, said, wish } from "../fakes/github-scope.ts";
 import { askingPlan, base, scopeId } from "../fakes/held-scope.ts";
 import { MemorySandboxes } from "../fakes/memory-sandboxes.ts";
 import { only, stamped } from "../fakes/orders.ts";
@@ -98,8 +99,10 @@ describe("what is not meant", () => {
     const nine = { thread: { ...issue, number: 9 } };
     await at.happens(said("unclear", { ...nine, by: person("mallory") }));
     expect([at.orders("github_answer"), dropped()]).toEqual([[], ["not_a_writer"]]);
-    for (const what of ["unclear", "help", "misplaced"] as const)
+    for (const what of ["unclear", "help", "misplaced"] as const) {
       await at.happens(said(what, nine), undefined, `d-${what}`);
+      at.held.now += limits.github_answer_again_ms;
+    }
     const answers = at.orders("github_answer");
     expect(answers.map(({ payload }) => [payload.delivery_id, payload.number])).toEqual([
       ...[
@@ -119,9 +122,41 @@ describe("what is not meant", () => {
       [expect.stringMatching(/^<!-- countersign:task:answer:d-unclear -->\n\*\*Countersign\*\*\n\n> What bob wrote /)],
       [],
     ]);
-    // What has no task to answer with and is plain, is not.
-    await at.happens(said("approve", nine));
-    expect([dropped().at(-1), at.orders("github_answer").length]).toEqual(["no_task", 3]);
+  });
+
+  it("[GHR-90] what decides or asks where no task is hears how to ask for one, unless it is a button or by nobody who may decide", async () => {
+    const said_in = (number: number) => ({ thread: { ...issue, number } });
+    const words = ["approve", "deny", "cancel", "status"] as const;
+    for (const [n, what] of words.entries()) {
+      await at.happens(said(what, { ...said_in(20 + n), by: mallory }));
+      await at.happens(said(what, said_in(20 + n)));
+    }
+    expect(at.orders("github_answer").map(({ payload }) => [payload.number, payload.words])).toEqual(
+      words.map((_, n) => [20 + n, "There is no task in this thread: write /countersign and a wish to ask for one."]),
+    );
+    await at.happens(said("deny", { via: "button", thread: null, task_id: "t1", hash: "0123456789ab" }));
+    expect(dropped()).toEqual([...Array(4).fill("not_a_writer"), "no_task"]);
+    expect(at.orders("github_answer")).toHaveLength(4);
+  });
+
+  it("[GHR-90] a thread without a task is answered once in an hour at most, whatever is said there, also after a restart", async () => {
+    const numbers = () => at.orders("github_answer").map(({ payload }) => payload.number);
+    const nine = { thread: { ...issue, number: 9 } };
+    for (const what of ["unclear", "approve", "help", "unclear"] as const) await at.happens(said(what, nine));
+    at.reopen();
+    at.held.now += limits.github_answer_again_ms - 1;
+    await at.happens(said("unclear", nine));
+    expect([numbers(), dropped()]).toEqual([[9], Array(4).fill("answered_before")]);
+    // Others have their own hour, and each hour begins with what was answered.
+    await at.happens(said("unclear", { thread: { ...issue, number: 10 } }));
+    at.held.now += 1;
+    for (const _ of [1, 2]) await at.happens(said("unclear", nine));
+    expect(numbers()).toEqual([9, 10, 9]);
+    const rows = () => at.held.scope.sql.all<{ number: number }>("SELECT number FROM github_answers ORDER BY number");
+    expect(rows()).toEqual([{ number: 9 }, { number: 10 }]);
+    at.held.now += limits.github_answer_again_ms;
+    await at.happens(said("unclear", { thread: { ...issue, number: 11 } }));
+    expect(rows()).toEqual([{ number: 11 }]);
   });
 
   it("[GHR-88] a change of words that no open task was made of is counted and never leaves the door", async () => {

@@ -98,7 +98,10 @@ describe("a decision", () => {
     expect(shown.showed?.content_hash).toBe(hashOf(id));
     expect((await at.door.githubStanding(scopeId, id))?.card?.named).toBe(true);
     await at.happens(said("approve", { said_at: later }));
-    expect([status(id), await note(id)]).toEqual(["pending", expect.stringContaining("another plan was shown")]);
+    expect([status(id), await note(id)]).toEqual([
+      "pending",
+      expect.stringContaining("another plan may have been shown"),
+    ]);
     await at.happens(said("approve", { hash: hashOf(id).slice(0, 12) }));
     expect(status(id)).toBe("approved");
   });
@@ -110,9 +113,46 @@ describe("a decision", () => {
     at.reopen();
     await at.shows(id);
     await at.happens(said("approve", { said_at: later }));
-    expect([status(id), at.thread(id).offered.length]).toEqual(["pending", 2]);
+    expect([status(id), at.thread(id).offered?.length]).toEqual(["pending", 2]);
     await at.happens(said("deny", { said_at: later, reason: "no" }));
     expect(at.task(id)).toMatchObject({ status: "denied", reason: "no" });
+  });
+
+  it("[GHR-42] where an older version did not keep which plans were handed out, a yes names its hash; new threads begin with none", async () => {
+    const id = await at.planned(askingPlan);
+    await at.shows(id);
+    const { offered, ...kept } = at.thread(id);
+    expect(offered).toEqual([hashOf(id)]);
+    const doc = JSON.stringify(kept);
+    at.held.scope.sql.run("UPDATE github_threads SET doc = ? WHERE task_id = ?", doc, id);
+    expect((await at.door.githubStanding(scopeId, id))?.card?.named).toBe(true);
+    await at.happens(said("approve", { said_at: later }));
+    expect([status(id), at.thread(id).offered]).toEqual(["pending", null]);
+    await at.happens(said("approve", { hash: hashOf(id).slice(0, 12) }));
+    expect(status(id)).toBe("approved");
+  });
+
+  it("[GHR-91] a commit at the beginning of a denial is of its reason where one card waits; the hash of a card of before is not", async () => {
+    const commit = "c0ffee".padEnd(40, "0");
+    const no = (hash: string) => said("deny", { said_at: later, hash, reason: "is a bad base" });
+    const id = await at.planned(askingPlan);
+    const old = hashOf(id).slice(0, 12);
+    await at.held.replan(id, askingPlan.replace("A goal", "Another goal"));
+    await at.shows(id);
+    await at.happens(no(old));
+    expect([status(id), await note(id)]).toEqual(["pending", expect.stringContaining("has changed since")]);
+    const other = await at.planned(grantedPlan, {
+      ...{ trigger: "comment", comment_id: 9 },
+      texts: ["", "/countersign other"].map((text) => ({ by: alice, text, cut: false })),
+    });
+    await at.happens(no(commit));
+    expect([status(id), status(other), await note(other)]).toEqual([
+      ...["pending", "pending"],
+      expect.stringContaining("has changed since"),
+    ]);
+    await at.happens(said("cancel", { task_id: other, said_at: later }));
+    await at.happens(no(commit));
+    expect(at.task(id)).toMatchObject({ status: "denied", reason: `${commit} is a bad base` });
   });
 
   it("[GHR-44] of a person without write access, a bot, or somebody of whom nothing is known it is dropped without an answer", async () => {
@@ -136,7 +176,8 @@ describe("a decision", () => {
     await at.happens(button("t-unknown", hashOf(id)));
     await at.happens(said("approve", { hash: hashOf(id), thread: { ...issue, number: 99 } }));
     expect(status(id)).toBe("pending");
-    expect(at.audited("github_dropped").map(({ reason }) => reason)).toEqual(["no_task", "no_task", "no_task"]);
+    expect(at.audited("github_dropped").map(({ reason }) => reason)).toEqual(["no_task", "no_task"]);
+    expect(at.orders("github_answer").map(({ payload }) => payload.number)).toEqual([99]);
   });
 
   it("[GHR-41] of two tasks on one thread the one whose card is named is decided", async () => {

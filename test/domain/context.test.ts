@@ -206,7 +206,15 @@ describe("text that others wrote", () => {
           );
           expect(framed.split("\n")).toContain(`#${line}`);
         }
-    const kept = "# Rules\n\n## How we build\n```sh\n# make\n```\n## Filesystem";
+    for (const [line, shown] of [
+      ["   ## Memory: x", "   ### Memory: x"],
+      ["Work item\n-----", "### Work item\n-----"],
+      ["  work item: y\n   ===  ", "  ### work item: y\n   ==="],
+      ["File\n-", "### File\n-"],
+    ])
+      for (const kind of ["rules", "skill"] as const)
+        expect(assemble([piece(kind, `a\n\n${line}`)], 1_000).text, line).toContain(`\n\n${shown}\n</repository-`);
+    const kept = "# Rules\n\n## How we build\n```sh\n# make\n```\nMemory\n- of it\n\nSetup\n---\n## Filesystem";
     expect(assemble([piece("rules", kept)], 1_000).text).toContain(`\n${kept}\n</repository-`);
     // What a stranger's words came into is no rule.
     expect(assemble([piece("rules", kept, { taint: "web" })], 1_000).text).not.toContain("<repository-");

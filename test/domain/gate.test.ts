@@ -113,7 +113,7 @@ describe("the gate of a container", () => {
     expect(pushSays(written(`${change()}\n`), push)).toBe("yes");
     expect(pushSays(written(change(push.commit, push.branch, "a".repeat(40))), push)).toBe("yes");
     expect(pushSays(new Uint8Array([...good, 80, 65, 67, 75]), push)).toBe("yes");
-    expect(pushSays(new TextEncoder().encode("0000"), push)).toBe("yes");
+    expect(pushSays(new TextEncoder().encode("0000"), push)).toBe("empty");
     for (let length = 0; length < good.length; length += 1)
       expect(pushSays(good.subarray(0, length), push)).toBe("more");
     const bad = [
@@ -123,6 +123,13 @@ describe("the gate of a container", () => {
       written(change("0".repeat(40))),
       written(change(), change(push.commit, "main")),
       written(change(), change()),
+      written(`${change()} push-options`),
+      written(`${change()} push-options=x`),
+      written(`${change()} session-id=1`),
+      written(`${change()} object-format=sha256`),
+      written(`${change()} agent=a\tb`),
+      written(`${change()}\0push-options`),
+      written(`${change()}\npush-options`),
       written(`shallow ${push.commit}`, change()),
       written("push-cert\0report-status", change()),
       written(` ${push.commit} refs/heads/${push.branch}`),

@@ -48,10 +48,10 @@ describe("a comment", () => {
     expect(there).toContain("A no is taken here too: ");
     expect(there).toContain("`/countersign deny` and a reason, or `/countersign cancel`");
     expect(there).not.toContain("/countersign approve");
-    expect(body).not.toContain("Another plan was shown here before");
+    expect(body).not.toContain("Another plan may have been shown here before");
     const named = { ...(waitingStanding.card ?? cardless()), named: true };
     expect(commentBody(standingOf({ ...waitingStanding, card: named }), links)).toContain(
-      "Another plan was shown here before, so the hash must stand in it.",
+      "Another plan may have been shown here before, so the hash must stand in it.",
     );
   });
   it("[GHO-43] where the check does not show the plan, it names neither its hash nor a command, and leads to the page", () => {

@@ -102,6 +102,11 @@ describe("when a loop no longer gets on", () => {
     expect(loopsAfter(slow)).toBe(6 * 16);
     expect(loopsAfter(rounds(["a", "b", "a", "b", "a", "b", "a"].map((text) => check(text))))).toBe(14);
     expect(loopsAfter(rounds([50, 40, 30, 20, 10, 5, 4, 2, 1].map((left) => check(`${left} failed`))))).toBeNull();
+    const slow_ms = [900, 780, 640, 510, 420, 360, 300, 250];
+    for (const said of ["p95 # ms, must be below 100 ms", "# ms", "response time: # ms", "p95: # ms\n1 failed in # s"])
+      expect(loopsAfter(rounds(slow_ms.map((ms) => check(said.replaceAll("#", `${ms}`))))), said).toBeNull();
+    const same = slow_ms.map((ms) => check(`p95 900 ms\n1 failed in ${ms} ms`));
+    expect(loopsAfter(rounds(same))).toBe(2 * limits.same_failures);
     expect(loopsAfter(rounds(times(9, [check("FAIL"), check("ok", false)])))).toBeNull();
     // A success that says the same each time is none.
     expect(loopsAfter(rounds(times(20, [check("ok", false)])))).toBeNull();
@@ -151,6 +156,43 @@ describe("what a result is compared by", () => {
     ];
     for (const [one, other] of same) expect(steady(one)).toBe(steady(other));
   });
+  it("[STUCK-6] of a failure only durations that a runner says of itself do not count: others may be what was measured", () => {
+    const own = [
+      "npm test ended with exit code 1, after # s.",
+      "npm test was still running after # s and was ended.",
+      "   Duration  #s (transform #ms, tests #ms)",
+      "Time:        # s, estimated # s",
+      "Tests run: 3, Failures: 1, Time elapsed: # s <<< FAILURE!",
+      "Total Test time (real) =   # sec",
+      "1/1 Test #1: a ....***Failed    # sec",
+      "real\t0m#s\nuser\t0m#s\nsys\t0m#s",
+      "ℹ duration_ms #",
+      '<testcase name="a" time="#">',
+      "=== 1 failed, 2 passed in #s ===",
+      "Ran 3 tests in #s",
+      "Finished in # seconds (files took # seconds to load)",
+      "BUILD FAILED in #s",
+      "webpack compiled with 2 errors in # ms",
+      "--- FAIL: TestA (#s)\nFAIL\tpkg/a\t#s",
+      "(fail) a [#ms]",
+      " ✓ keeps it 3 #ms\n   × drops it # ms",
+    ];
+    for (const line of own) {
+      const [one, other] = ["1.25", "14.9"].map((took) => steady(line.replace(/#(?!1)/g, took), true));
+      expect(one, line).toBe(other);
+    }
+    const measured = [
+      "p95 # ms, must be below 100 ms",
+      "expected # ms to be below 100 ms",
+      "latency: # ms",
+      "# s",
+      "# MB/s",
+    ];
+    for (const line of measured)
+      expect(steady(line.replace("#", "900"), true), line).not.toBe(steady(line.replace("#", "300"), true));
+    for (const line of ["response time: # ms", "answered in # ms", "user # is missing", "at time #"])
+      expect(steady(line.replace("#", "900"), true), line).not.toBe(steady(line.replace("#", "300"), true));
+  });
   it("[STUCK-6] where a long output was cut does not count, nor how much was left out", () => {
     const long = (left: number, cut: string) =>
       `FAIL a.test.ts\nat ${cut}\n[... ${left} bytes left out here: print less]\n${cut} of it\n1 failed`;
@@ -193,8 +235,14 @@ describe("what a result is compared by", () => {
       "line 1: ",
       "0x",
       "[... 1 bytes left out\n",
+      "1 ms ",
+      "✓ 1 ms ",
+      "Time: 1 s ",
+      "FAIL \t",
+      "ended ",
     ])
-      expect(steady(piece.repeat(40_000 / piece.length)).length, piece).toBeLessThanOrEqual(41_000);
+      for (const failed of [false, true])
+        expect(steady(piece.repeat(40_000 / piece.length), failed).length, piece).toBeLessThanOrEqual(41_000);
   });
   it("[STUCK-6] what an older version kept is read, and is like nothing that came since", () => {
     const old = "00112233445566aa:00112233445566bb:00112233445566cc:00112233445566dd:elm";

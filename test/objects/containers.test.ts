@@ -27,7 +27,10 @@ class HostMachine implements Machine {
   async destroy(): Promise<void> {
     this.running = false;
   }
-  async setInactivityTimeout(): Promise<void> {}
+  stays = 0;
+  async setInactivityTimeout(): Promise<void> {
+    this.stays += 1;
+  }
   async interceptOutboundHttp(_host: string, handler: Fetcher): Promise<void> {
     this.handler = handler;
   }
@@ -111,6 +114,11 @@ describe("the object of a container, in workerd", () => {
       expect((await handler.fetch("https://other.example/")).status).toBe(421);
       expect(sent).toEqual(["POST https://packages.example/upload bytes"]);
       vi.restoreAllMocks();
+      // The next object beside it says anew how long it stays. [CON-17]
+      expect(machine.stays).toBe(1);
+      const next = new SandboxObject(state, env);
+      await state.blockConcurrencyWhile(async () => {});
+      expect([machine.stays, await next.configured()]).toEqual([2, true]);
       await sandboxes.destroy(name);
       expect(machine.running).toBe(false);
       expect((await state.storage.list()).size).toBe(0);

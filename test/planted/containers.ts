@@ -3,6 +3,7 @@ import type { Plant } from "./plants.ts";
 
 const rules = { test: "test/domain/gate.test.ts" } as const;
 const gate = { test: "test/agents/container-gate.test.ts" } as const;
+const waits = { test: "test/agents/container-waits.test.ts" } as const;
 const box = { test: "test/agents/container-box.test.ts" } as const;
 
 export const containerPlants: readonly Plant[] = [
@@ -49,7 +50,7 @@ export const containerPlants: readonly Plant[] = [
   {
     id: "containers-push-unread",
     file: "src/adapters/container-gate.ts",
-    find: "way.push === null ? request.body : await held(request.body, way.push)",
+    find: "way.push === null ? request.body : await held(request.body, way.push, over)",
     replace: "request.body",
     why: "a push leaves before anybody knows what it changes",
     subset: gate,
@@ -65,10 +66,34 @@ export const containerPlants: readonly Plant[] = [
   {
     id: "containers-ticket-stays",
     file: "src/adapters/container-gate.ts",
-    find: "close: () => void this.#open.delete(key)",
-    replace: "close: () => {}",
+    find: "      this.#open.delete(key);\n      ended.abort();\n",
+    replace: "      ended.abort.name;\n",
     why: "a ticket is good after its operation",
     subset: box,
+  },
+  {
+    id: "containers-passes-on",
+    file: "src/adapters/container-gate.ts",
+    find: "      ended.abort();\n",
+    replace: "",
+    why: "what began before an operation's end leaves after it",
+    subset: gate,
+  },
+  {
+    id: "containers-empty-then-more",
+    file: "src/adapters/container-gate.ts",
+    find: 'for (; says === "more" || says === "empty"; ',
+    replace: 'for (; says === "more"; ',
+    why: "any push leaves behind a question that changes nothing",
+    subset: gate,
+  },
+  {
+    id: "containers-spoken-anyhow",
+    file: "src/domain/gate.ts",
+    find: ' && more.length === 0 && spoken.split(" ").every(maySpeak)',
+    replace: "",
+    why: "a push brings options that its server acts on",
+    subset: rules,
   },
   {
     id: "containers-handed-credential",
@@ -89,10 +114,26 @@ export const containerPlants: readonly Plant[] = [
   {
     id: "containers-late-presets",
     file: "src/adapters/container-box.ts",
-    find: "presets.length > 0 && known?.ran !== false",
-    replace: "presets.length > 0 && known === null",
+    find: "const { hosts = [], presets = {} } = (await this.#known()) ?? {};",
+    replace: 'const { hosts = [] } = (await this.#known()) ?? {};\n    const presets = await line.ask("presets", {});',
     why: "an agent's container says which hosts a preset opens",
     subset: box,
+  },
+  {
+    id: "containers-hosts-stay",
+    file: "src/adapters/container-box.ts",
+    find: "    } else if (hosts.length > 0) await this.#note({ hosts: [] });\n",
+    replace: "    }\n",
+    why: "what set-up was granted is open to what an agent runs",
+    subset: box,
+  },
+  {
+    id: "containers-silent-git",
+    file: "src/adapters/container-box.ts",
+    find: "known.secret !== silent?.secret",
+    replace: 'known.secret !== ""',
+    why: "a scope's git waits for ever on a container that does not answer",
+    subset: waits,
   },
   {
     id: "containers-git-anywhere",
@@ -113,9 +154,9 @@ export const containerPlants: readonly Plant[] = [
   {
     id: "containers-forgotten-first",
     file: "src/adapters/container-box.ts",
-    find: "    if (this.#parts.machine?.running) await this.#parts.machine.destroy();\n    await this.#parts.list.forgetSandbox(this.#parts.name);\n",
+    find: "    if (this.#parts.machine?.running) await endMachine(this.#parts.machine);\n    await this.#parts.list.forgetSandbox(this.#parts.name);\n",
     replace:
-      "    await this.#parts.list.forgetSandbox(this.#parts.name);\n    if (this.#parts.machine?.running) await this.#parts.machine.destroy();\n",
+      "    await this.#parts.list.forgetSandbox(this.#parts.name);\n    if (this.#parts.machine?.running) await endMachine(this.#parts.machine);\n",
     why: "a container whose end failed is on no list",
     subset: box,
   },

@@ -129,6 +129,14 @@ export const githubDoorPlants: readonly Plant[] = [
     subset: text,
   },
   {
+    id: "github-words-picked",
+    file: "src/domain/github/text-judge.ts",
+    find: "everywhere(left) && (sameWords(left, tellingOf(own)) || !anyIn(left, taken))",
+    replace: "everywhere(left)",
+    why: "a hidden command is read, for its words stand scattered in what the scanner took away",
+    subset: { test: "test/domain/github-text-page.test.ts" },
+  },
+  {
     id: "github-words-off-the-page",
     file: "src/domain/github/text-judge.ts",
     find: "readings.every((reading) => inOrder(words, reading))",

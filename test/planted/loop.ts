@@ -84,8 +84,8 @@ export const loopPlants: readonly Plant[] = [
   {
     id: "numbers-do-not-count",
     file: "src/domain/stuck-digest.ts",
-    find: "const result = short([steady(text), is_error]);",
-    replace: 'const result = short([steady(text).replace(/\\d+/g, "#"), is_error]);',
+    find: "const result = short([steady(text, is_error), is_error]);",
+    replace: 'const result = short([steady(text, is_error).replace(/\\d+/g, "#"), is_error]);',
     why: "fewer failing tests after each edit are taken for a loop",
     subset: circles,
   },

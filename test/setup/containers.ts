@@ -60,7 +60,15 @@ class FakeMachine implements Machine {
       fetch: async (url: string, init: RequestInit): Promise<Response> => {
         await this.#coming;
         if (this.host === null) throw new Error("the container is not listening");
-        return fetch(url.replace(/^http:\/\/127\.0\.0\.1:8080/, this.host.url), init);
+        const headers = new Headers(init.headers);
+        // A connection of its own: one that was kept may belong to a host that has ended, whose port another has now.
+        if (!headers.has("upgrade")) headers.set("connection", "close");
+        try {
+          return await fetch(url.replace(/^http:\/\/127\.0\.0\.1:8080/, this.host.url), { ...init, headers });
+        } catch (error) {
+          // Node keeps what happened in the cause.
+          throw error instanceof Error ? new Error(`${error.message}: ${error.cause}`) : error;
+        }
       },
     };
   }

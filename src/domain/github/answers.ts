@@ -1,4 +1,4 @@
-/** What is said to whoever wrote a command that decides nothing: how it is written. [GHR-87] [GHR-89] */
+/** What is said to whoever wrote a command that decides nothing: how it is written. [GHR-87] [GHR-89] [GHR-90] */
 import type { GithubDecision } from "./deciding.ts";
 import { blocks, marker, quoted } from "./words.ts";
 
@@ -19,6 +19,11 @@ export function answerWords({ what, by }: Pick<GithubDecision, "what" | "by">): 
     default:
       return null;
   }
+}
+
+/** Where no task of ours stands in the thread. */
+export function noTaskWords(said: Pick<GithubDecision, "what" | "by">): string {
+  return answerWords(said) ?? "There is no task in this thread: write /countersign and a wish to ask for one.";
 }
 
 /** By this the answer to one delivery is found again. */

@@ -6,6 +6,7 @@
 import { limits } from "../../limits.ts";
 import { commandLines, type Line } from "./command-lines.ts";
 import { cleanText } from "./text.ts";
+import { withoutUnseen } from "./text-unseen.ts";
 
 export type Command =
   | { readonly what: "wish" }
@@ -22,6 +23,8 @@ const unclear: Command = { what: "unclear" };
 
 /** Null when the comment asks nothing of us. `slug`: our App's name, by which people may call it first. */
 export function readCommand(comment: string, slug = ""): Command | null {
+  // Most comments ask nothing of us, and anybody writes them: they are not parsed.
+  if (!/\/countersign/i.test(withoutUnseen(comment).clean)) return null;
   const text = comment.replace(/\r\n?/g, "\n").replace(/\p{Zs}/gu, " ");
   const { clean, hidden } = cleanText(text);
   // As the page shows it, and as it is written: what is not in both is not surely what its author said.

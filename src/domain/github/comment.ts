@@ -39,6 +39,7 @@ export function commentBody(standing: GithubStanding, links: Links): string {
 /** The comment is short: what is decided stands in the check. */
 function howTo(hash: string, check: string, { card }: GithubStanding): string {
   const read = `Read the whole plan in ${link("the check", check)}, and decide with its buttons.`;
-  const named = card?.named === true ? " Another plan was shown here before, so the hash must stand in it." : "";
+  const named =
+    card?.named === true ? " Another plan may have been shown here before, so the hash must stand in it." : "";
   return `${read} Or answer with \`/countersign approve ${hash}\` and nothing else, or with \`/countersign deny\` and a reason.${named}`;
 }

@@ -1,6 +1,6 @@
 /**
  * Which card a decision from GitHub is about: the one it names by the beginning of its content hash, or, naming none,
- * the one that was shown before the words were written, if it is the only one that ever was. Nothing else is guessed. [GHR-40] to [GHR-46]
+ * the one that was shown before the words were written, if it is the only one that ever was. Nothing else is guessed. [GHR-40] to [GHR-46] [GHR-91]
  */
 import { limits } from "../../limits.ts";
 import type { Happening } from "./shapes.ts";
@@ -17,12 +17,28 @@ export interface Showed {
 }
 export type Picked<T> = { readonly card: T } | { readonly refused: string };
 
+/**
+ * A no may begin with a word that only looks like a hash, such as a commit's: where one card waits and no card of the
+ * thread, of now or of before, begins so, it belongs to the reason.
+ */
+export function asMeant(
+  said: GithubDecision,
+  cards: readonly { readonly content_hash: string; readonly status: string }[],
+): GithubDecision {
+  const { what, via, hash, reason } = said;
+  if (what !== "deny" || via !== "comment" || hash === null) return said;
+  if (cards.filter(({ status }) => status === "pending").length !== 1) return said;
+  if (cards.some(({ content_hash }) => content_hash.startsWith(hash))) return said;
+  const words = reason === null ? hash : `${hash} ${reason}`;
+  return { ...said, hash: null, reason: words.slice(0, limits.github_reason_chars).toWellFormed() };
+}
+
 export function pickCard<T extends PendingCard>(
   said: Pick<GithubDecision, "what" | "hash" | "via" | "said_at">,
   cards: readonly T[],
   showed: Showed | null,
-  /** Content hashes of the task's plans that may have been read on GitHub. */
-  offered: readonly string[],
+  /** Content hashes of the task's plans that may have been read on GitHub; null where nobody knows. */
+  offered: readonly string[] | null,
 ): Picked<T> {
   if (cards.length === 0) return { refused: "nothing waits for a decision" };
   const { hash, via } = said;
@@ -40,10 +56,13 @@ export function pickCard<T extends PendingCard>(
     return { refused: "what waits was not shown here before you wrote: read it, then name its hash" };
   // Whoever reads an old page has seen another plan than the one that was shown last. A no harms nobody.
   if (said.what === "approve" && isSecond(shown, offered))
-    return { refused: "another plan was shown here before: name the hash of the one you mean" };
+    return { refused: "another plan may have been shown here before: name the hash of the one you mean" };
   return { card: shown };
 }
 /** Another plan than this one may have been read on GitHub: a yes must name the one that it means. */
-export function isSecond({ content_hash }: Pick<PendingCard, "content_hash">, offered: readonly string[]): boolean {
-  return offered.some((each) => each !== content_hash);
+export function isSecond(
+  { content_hash }: Pick<PendingCard, "content_hash">,
+  offered: readonly string[] | null,
+): boolean {
+  return offered === null || offered.some((each) => each !== content_hash);
 }

@@ -5,7 +5,7 @@
 import { pagesOf, unescaped } from "./text-page.ts";
 import { shownOf } from "./text-shown.ts";
 import { withoutUnseen } from "./text-unseen.ts";
-import { inOrder, tellingOf, unshown, untagged, wordsOf } from "./text-words.ts";
+import { inOrder, sameWords, tellingOf, unshown, untagged, wordsOf } from "./text-words.ts";
 
 export interface Shown {
   readonly shown: string;
@@ -17,16 +17,29 @@ const unread = "[This text was not read: what its page shows of it is not certai
 /** Tags that end a word; others may stand within one. */
 const apart =
   /<\/?(?:blockquote|br|d[dlt]|details|div|h[1-6r]|img|li|[op]l?|pre|summary|t[dhr]|table|tbody|ul)[ \t\n]*\/?>/gi;
-/** Null where all that the scanner left is on the page. */
-export function judged(text: string, scanned: string): Shown | null {
+/** Null where all that the scanner left is on the page. `taken`: what it took away. */
+export function judged(text: string, scanned: string, taken: readonly string[]): Shown | null {
   const pages = readingsOf(text);
   if (pages === null) return { shown: unread, hidden: [text] };
   const readings = pages.map((page) => wordsOf(withoutUnseen(page).clean));
   const everywhere = (words: readonly string[]) => readings.every((reading) => inOrder(words, reading));
-  if (everywhere(tellingOf(unescaped(untagged(scanned.replace(apart, " "), () => ""))))) return null;
   const own = withoutUnseen(pages[0]).clean;
+  const left = tellingOf(unescaped(untagged(scanned.replace(apart, " "), () => "")));
+  if (everywhere(left) && (sameWords(left, tellingOf(own)) || !anyIn(left, taken))) return null;
   if (!everywhere(tellingOf(own))) return { shown: unread, hidden: [text] };
   return { shown: pages[0], hidden: unshown(text, wordsOf(own)) };
+}
+
+/**
+ * Whether a word that is left stands in what was taken away too. If that is on the page, the one that is left may be
+ * hidden there, and the page's word not be the model's.
+ */
+function anyIn(left: readonly string[], taken: readonly string[]): boolean {
+  const whole = withoutUnseen(unescaped(taken.join("\n"))).clean;
+  // Marks within a word do not part it on the page.
+  const joined = whole.replace(/<[^<>]*>/g, "").replace(/[^\p{L}\p{N}\p{M}\s]/gu, "");
+  const there = new Set([...wordsOf(whole), ...wordsOf(joined)]);
+  return left.some((one) => there.has(one));
 }
 
 /** A parser that gives up, for whatever reason, has shown nothing. */

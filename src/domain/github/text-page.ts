@@ -6,6 +6,7 @@ import MarkdownIt, { type MarkdownIt as Markdown, type StateInline } from "markd
 import footnotes from "markdown-it-footnote";
 import { type DefaultTreeAdapterTypes, defaultTreeAdapter, html, parseFragment } from "parse5";
 import { limits } from "../../limits.ts";
+import { trimmedOf } from "./text-words.ts";
 
 export type Node = DefaultTreeAdapterTypes.ChildNode;
 export type Page = DefaultTreeAdapterTypes.DocumentFragment;
@@ -52,6 +53,16 @@ const words = /(?:(?!https?:|ftp:|www\.)[^\n!#$%&*+\-:<=>@[\\\]^_`{}~])+|[hfw]/y
 const address = /(?:(?:https?|ftp):\/\/|www\.)[\p{L}\p{N}_-][^\s<]*/uy;
 const sum = /\$\$[^$]+\$\$|\$`[^`\n]+`\$|\$(?![ \t\n])[^$\n]*[^ \t\n\\$]\$(?!\d)/y;
 
+/** TeX has commands and comments that hide words: of a sum with one nothing is surely shown. */
+const unsureSum: Inline = (state, silent) => {
+  sum.lastIndex = state.pos;
+  const found = sum.exec(state.src)?.[0] ?? "";
+  if (!/[\\%]/.test(found) || state.pos + found.length > state.posMax) return false;
+  if (!silent) state.pending += " ";
+  state.pos += found.length;
+  return true;
+};
+
 function taken(pattern: RegExp, end: (found: string) => string = (found) => found): Inline {
   return (state, silent) => {
     pattern.lastIndex = state.pos;
@@ -69,8 +80,8 @@ const bareAddress: Inline = (state, silent) => {
   return before.lastIndexOf("[") <= before.lastIndexOf("]") && wholeAddress(state, silent);
 };
 const wholeAddress: Inline = taken(address, (found) => {
-  const whole = found.replace(/[?!.,:*_~'"]+$/, "");
-  return whole.endsWith(")") && !whole.includes("(") ? whole.replace(/\)+$/, "") : whole;
+  const whole = trimmedOf(found, "?!.,:*_~'\"");
+  return whole.includes("(") ? whole : trimmedOf(whole, ")");
 });
 
 const specials = [
@@ -107,6 +118,7 @@ function markdown(breaks: boolean): Markdown {
 function extended(): Markdown {
   const made = markdown(true).use(footnotes).disable(["footnote_inline"]);
   made.inline.ruler.before("text", "address", bareAddress);
+  made.inline.ruler.before("escape", "unsure_sum", unsureSum);
   // Notes stand below everything else, and are hidden by the scanner too.
   made.core.ruler.after("footnote_tail", "no_notes", ({ tokens }) => {
     const at = tokens.findIndex(({ type }) => type === "footnote_block_open");

@@ -6,6 +6,7 @@ import type { DefaultTreeAdapterTypes } from "parse5";
 import { limits } from "../../limits.ts";
 import type { Node, Page } from "./text-page.ts";
 import { languages, pictured, unread } from "./text-tags.ts";
+import { trimmedOf } from "./text-words.ts";
 
 type Element = DefaultTreeAdapterTypes.Element;
 
@@ -27,7 +28,9 @@ const blocks = set(
 export function shownOf(page: Page): string {
   const text = inside(page.childNodes, { depth: 0, small: 0, aside: 0, code: false });
   return text
-    .replace(/[ \t]+$/gm, "")
+    .split("\n")
+    .map((line) => trimmedOf(line, " \t"))
+    .join("\n")
     .replace(/\n{3,}/g, "\n\n")
     .trim();
 }

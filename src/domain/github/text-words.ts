@@ -4,7 +4,6 @@ import { drawn, languages, pictured } from "./text-tags.ts";
 
 const word = /[\p{L}\p{N}\p{M}]+/gu;
 const number = /(?<![\p{L}\p{N}])\d{1,9}[.)](?=\s|$)/gu;
-const fence = /^(.*(?:`{3,}|~{3,}))[ \t]*([^ \t]+)$/gm;
 
 const tag = new RegExp(`</?(?:${[...drawn].join("|")})[ \\t\\n]*/?>`, "gi");
 
@@ -17,13 +16,26 @@ export function wordsOf(text: string): string[] {
 }
 /** Without what says nothing and a page writes otherwise, or not at all: an item's number, a fence's language. */
 export function tellingOf(text: string): string[] {
-  const told = text.replace(fence, (line, marks: string, language: string) => {
-    const name = language.toLowerCase();
-    return languages.has(name) || pictured.has(name) ? marks : line;
-  });
+  const told = text.split("\n").map(withoutLanguage).join("\n");
   return wordsOf(told.replace(number, " "));
 }
 
+/** By places, not by a pattern: a stranger chooses how many marks stand in a line. */
+function withoutLanguage(line: string): string {
+  const end = Math.max(line.lastIndexOf("```"), line.lastIndexOf("~~~")) + 3;
+  const name = end < 3 ? "" : line.slice(end).trim().toLowerCase();
+  return languages.has(name) || pictured.has(name) ? line.slice(0, end) : line;
+}
+/** `text` without those of `marks` that end it. */
+export function trimmedOf(text: string, marks: string): string {
+  let end = text.length;
+  while (end > 0 && marks.includes(text.charAt(end - 1))) end--;
+  return text.slice(0, end);
+}
+
+export function sameWords(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && inOrder(one, other);
+}
 export function inOrder(some: readonly string[], all: readonly string[]): boolean {
   let at = 0;
   for (const one of all) if (one === some[at]) at++;

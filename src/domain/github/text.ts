@@ -13,7 +13,7 @@ export function cleanText(source: string): { clean: string; hidden: string[] } {
   const text = source.replace(/\r\n?/g, "\n");
   const parted = withoutMarks(text);
   const scanned = withoutUnseen(parted.shown);
-  const found = judged(text, scanned.clean);
+  const found = judged(text, scanned.clean, parted.hidden);
   const { clean, runs } = found === null ? scanned : withoutUnseen(found.shown);
   const parts = found === null ? parted.hidden : found.hidden;
   return { clean, hidden: bounded([...parts.map((part) => visible(part)), ...runs]) };
