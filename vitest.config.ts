@@ -27,6 +27,7 @@ export default defineConfig({
           name: "node",
           include: ["test/{domain,agents,http,cli}/**/*.test.ts"],
           isolate: false,
+          maxWorkers: 2,
           testTimeout: 20_000,
         },
       },
@@ -39,6 +40,7 @@ export default defineConfig({
         test: {
           name: "simulation",
           include: ["test/simulation/**/*.test.ts", "test/faults/**/*.test.ts"],
+          maxWorkers: 2,
           testTimeout: 600_000,
         },
       },
@@ -79,7 +81,8 @@ export default defineConfig({
           include: ["test/{journeys,web}/**/*.test.ts"],
           testTimeout: 240_000,
           hookTimeout: 120_000,
-          fileParallelism: false,
+          // A journey waits more than it works: for alarms, polls and starts.
+          maxWorkers: 3,
         },
       },
     ],
