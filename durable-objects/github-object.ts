@@ -60,9 +60,9 @@ export class GithubObject extends DurableObject<Bindings> implements RemoteGithu
   async counts(): Promise<readonly { readonly why: string; readonly n: number }[]> {
     return this.#rows.counts();
   }
-  /** What is not known or cannot be brought of GitHub's deliveries, in words. */
-  async deliveryProblems(): Promise<readonly string[]> {
-    return this.#deliveries.problems(Date.now());
+  /** What is not known or cannot be brought of installations and deliveries, in words. */
+  async troubles(): Promise<readonly string[]> {
+    return [...this.#rows.troubles(), ...this.#deliveries.problems(Date.now())];
   }
   /** Null when there is no such installation. */
   async assign(installation_id: number, scope_id: string | null): Promise<InstallationView | null> {
@@ -120,7 +120,9 @@ export class GithubObject extends DurableObject<Bindings> implements RemoteGithu
         this.#rows.transaction((rows) => rows.seen(due, seen, Date.now()));
       } catch (error) {
         console.warn(`github: installation ${due.id} could not be looked at; it is tried again`, error);
-        this.#rows.transaction((rows) => rows.putOff(due, retryAt(error, due.tries, Date.now())));
+        const why = error instanceof Error ? error.message : String(error);
+        const now = Date.now();
+        this.#rows.transaction((rows) => rows.putOff(due, retryAt(error, due.tries, now), { why, now }));
       }
     }
   }

@@ -24,9 +24,8 @@ export class SandboxObject extends DurableObject<Bindings> {
         clear: () => ctx.storage.deleteAll(),
       },
     });
-    // A platform that does not take it is no reason to answer nothing: the next object says it again.
-    if (ctx.container?.running)
-      void ctx.blockConcurrencyWhile(() => this.#box.resume().catch((error) => console.error(error)));
+    // Beside what is asked meanwhile, an end above all: a platform that does not take it is no reason to answer nothing.
+    if (ctx.container?.running) ctx.waitUntil(this.#box.resume().catch((error) => console.error(error)));
   }
 
   override fetch(request: Request): Promise<Response> {

@@ -105,6 +105,9 @@ export const githubLimits = {
   /** Of a wish: what was signed once could else be sent again and make a task. */
   github_wish_kept_ms: 2 * 365 * 86_400_000,
   github_deliveries_pruned: 1_000,
+  /** Of what somebody asked who may not: past GitHub's three days. So many in an hour go on record; all are counted. */
+  github_refused_kept_ms: 7 * 86_400_000,
+  github_refused_recorded: 100,
   /** An event on its way to the courier; texts that make it bigger are cut to the first of these that fits. */
   github_event_bytes: 768 * 1024,
   github_event_cuts: [50_000, 20_000, 5_000, 1_000],
@@ -144,6 +147,13 @@ export const githubLimits = {
   /** Of a text that somebody wrote there: as long as GitHub takes one. Two of them fit into a message, however escaped. */
   github_text_chars: 65_536,
   github_reason_chars: 10_000,
+  /** A comment that is read as a command: a longer one is answered with how to write it. */
+  github_command_chars: 24_000,
+  /** A whole comment that is answered although it is no command. Letters of a wish in a writing that parts no words. */
+  github_meant_chars: 300,
+  github_unspaced_wish: 12,
+  /** Of the path that a review comment speaks of. */
+  github_path_chars: 300,
   github_labels: 100,
   /** Pull requests of one check that are looked at. */
   github_check_pulls: 10,
@@ -156,11 +166,16 @@ export const githubLimits = {
   github_address_chars: 500,
   /** The page that is made of it to judge by; a text that is more is not read at all. Depths past these are not seen. */
   github_page_chars: 65_536,
-  github_page_marks: 12_000,
-  github_page_nodes: 15_000,
+  github_page_lines: 4_000,
+  github_page_marks: 6_000,
+  github_page_code_marks: 16_000,
+  github_page_nodes: 10_000,
   github_page_depth: 100,
   github_page_small: 3,
   github_page_aside: 12,
+  /** Columns of code in sight, and blanks behind which nobody looks for more. */
+  github_code_columns: 100,
+  github_code_blanks: 20,
   /** Words between which the page's are looked for again in the source, and seen ones that one hidden part spans. */
   github_page_search: 64,
   github_page_gap: 3,
@@ -189,8 +204,9 @@ export const githubLimits = {
   github_redelivery_pages: 60,
   github_redelivery_kept: 60_000,
   github_redelivery_every_ms: 5 * 60_000,
-  /** Of why GitHub cannot be asked. */
+  /** Of why GitHub cannot be asked. Installations that are named as not to be read. */
   github_redelivery_why_chars: 500,
+  github_troubles: 20,
 
   // --- making the App from the command line
 

@@ -53,6 +53,8 @@ export const limits = {
   agent_answer_ms: 10_000,
   /** How long the sandbox of a call that was left open is tried to be asked, before nobody can say. */
   look_up_ms: 600_000,
+  /** How often one that is about to be destroyed is asked. */
+  look_up_tries: 2,
   /** An entry waits so long for what must leave; a flush that takes longer than the second is not waited for any more. */
   flush_wait_ms: 30_000,
   flush_stuck_ms: 120_000,
@@ -154,6 +156,8 @@ export const limits = {
   events_retention_ms: 30 * 86_400_000,
   /** What only its work needed is forgotten so long after a task's end, of so many tasks at once. */
   ended_kept_ms: 30 * 86_400_000,
+  /** Where it is shown on GitHub: as long as a wish's claim. A pull request stays open, an App suspended, for long. */
+  ended_thread_kept_ms: 2 * 365 * 86_400_000,
   ended_forgotten: 100,
   /** Dead letters one call sends again, and how many pages it looks through for them. */
   requeue_most: 100,
@@ -200,6 +204,12 @@ export const limits = {
   container_ask_ms: 10_000,
   container_end_ms: 30_000,
   container_git_ms: 20 * 60_000,
+  /** A call until its answer has ended: one that works through all files, any other, and `wait` beside what it asks for. */
+  container_files_ms: 10 * 60_000,
+  container_call_ms: 60_000,
+  /** What brings git a bundle, which the object holds whole, once; and what a container's git answers. */
+  container_bundle_body_bytes: 64 * 1024 * 1024,
+  container_git_answer_bytes: 1024 * 1024,
   container_idle_ms: 30 * 60_000,
   container_git_idle_ms: 2 * 60_000,
   /** Memory of the host in a container beside the sandbox's own, and all of one that is for git alone. */

@@ -3,7 +3,6 @@
  * then on only what is new. Nothing of it is kept here: the next look may be another object's. [GHL-10] to [GHL-15]
  */
 import { type GithubApp, GithubFailure } from "../../src/agents/github-port.ts";
-import { lostOf } from "../../src/domain/github/redelivery.ts";
 import { limits } from "../../src/limits.ts";
 import type { Page, Tries } from "./tries.ts";
 
@@ -32,13 +31,16 @@ export class Deliveries {
 
   /** What its admin should know, in words. */
   problems(now_ms: number): string[] {
-    const { cursor, overflows_until, failing_since, failing_why } = this.#tries.standing();
-    const lost = lostOf(this.#tries.known()).length;
+    const { cursor, overflows_until, failing_since, failed_at, failing_why } = this.#tries.standing();
+    const lost = this.#tries.lost().length;
     const most = limits.github_redelivery_kept;
     return [
       ...(failing_since === null
         ? []
-        : [`Lost deliveries cannot be asked for since ${new Date(failing_since).toISOString()}: ${failing_why}`]),
+        : [
+            // By then: after a start it stands until the next look, though GitHub may answer again.
+            `As of ${moment(failed_at ?? failing_since)}, lost deliveries cannot be asked for since ${moment(failing_since)}: ${failing_why}`,
+          ]),
       ...(now_ms < overflows_until
         ? [
             `GitHub has tried more than ${most} deliveries in three days: of older ones it is not known whether they came.`,
@@ -80,7 +82,7 @@ export class Deliveries {
     if (gone > 0) console.error(`github: ${gone} deliveries never came, and GitHub keeps them no more`);
   }
   async #ask(app: GithubApp, now_ms: number): Promise<void> {
-    const due = lostOf(this.#tries.known()).flatMap(({ id, due_ms }) => (due_ms <= now_ms ? [id] : []));
+    const due = this.#tries.lost().flatMap(({ id, due_ms }) => (due_ms <= now_ms ? [id] : []));
     // What could not be asked for comes after all others, so that it stands in no other's way.
     const later = this.#tries.later();
     const sorted = [...due.filter((id) => !later.has(id)), ...due.filter((id) => later.has(id))];
@@ -97,4 +99,7 @@ export class Deliveries {
         console.warn(`github: delivery ${id} could not be asked for; it is asked for again later`, error);
       }
   }
+}
+function moment(at_ms: number): string {
+  return new Date(at_ms).toISOString();
 }

@@ -27,6 +27,8 @@ export const githubSchema: readonly string[] = [
    CREATE TABLE claims (delivery_id TEXT PRIMARY KEY, at INTEGER NOT NULL);
    CREATE TABLE ignored (why TEXT PRIMARY KEY, n INTEGER NOT NULL);
    CREATE TABLE redelivery (one INTEGER PRIMARY KEY CHECK (one = 1), at INTEGER NOT NULL);`,
+  `ALTER TABLE installations ADD COLUMN failed_at INTEGER;
+   ALTER TABLE installations ADD COLUMN failed_why TEXT;`,
 ];
 
 const told = z.strictObject({
@@ -80,14 +82,41 @@ export class GithubRows {
       ...[id, account, now],
     );
   }
+  /** A delivery is no news of it: one that could not be looked at waits for its time, however many come. */
+  #lookSoon(id: number, now: number): void {
+    this.#sql.run(
+      "UPDATE installations SET version = version + 1, next_at = CASE WHEN tries > 0 THEN coalesce(next_at, ?2) ELSE ?2 END WHERE id = ?1",
+      ...[id, now],
+    );
+  }
   due(now: number, most: number): readonly InstallationRow[] {
     return this.#sql.all<InstallationRow>(
       "SELECT id, account, state, scope_id, version, tries FROM installations WHERE next_at <= ? ORDER BY next_at LIMIT ?",
       ...[now, most],
     );
   }
-  putOff({ id }: Pick<InstallationRow, "id">, at: number): void {
-    this.#sql.run("UPDATE installations SET next_at = ?, tries = tries + 1 WHERE id = ?", at, id);
+  /** It could not be looked at, and is looked at again then. */
+  putOff(
+    { id }: Pick<InstallationRow, "id">,
+    at: number,
+    failed: { readonly why: string; readonly now: number },
+  ): void {
+    this.#sql.run(
+      "UPDATE installations SET next_at = ?, tries = tries + 1, failed_at = ?, failed_why = ? WHERE id = ?",
+      ...[at, failed.now, failed.why.slice(0, limits.github_redelivery_why_chars).toWellFormed(), id],
+    );
+  }
+  /** Installations that cannot be looked at, in words. */
+  troubles(): string[] {
+    return this.#sql
+      .all<{ id: number; account: string | null; failed_at: number; failed_why: string }>(
+        "SELECT id, account, failed_at, failed_why FROM installations WHERE failed_at IS NOT NULL ORDER BY id LIMIT ?",
+        limits.github_troubles,
+      )
+      .map(({ id, account, failed_at, failed_why }) => {
+        const whose = account === null ? "" : ` of ${account}`;
+        return `As of ${new Date(failed_at).toISOString()}, installation ${id}${whose} could not be looked at: ${failed_why}`;
+      });
   }
   /** What GitHub answered; `scope_id` for where nobody assigned it. Where an event came meanwhile it is asked once more. */
   seen(
@@ -99,7 +128,7 @@ export class GithubRows {
     if (before === null) return;
     const again = before.version === asked.version ? null : now;
     this.#sql.run(
-      "UPDATE installations SET state = ?, account = coalesce(?, account), scope_id = coalesce(scope_id, ?), seen_at = ?, next_at = ?, tries = 0 WHERE id = ?",
+      "UPDATE installations SET state = ?, account = coalesce(?, account), scope_id = coalesce(scope_id, ?), seen_at = ?, next_at = ?, tries = 0, failed_at = NULL, failed_why = NULL WHERE id = ?",
       ...[seen.state, seen.account, seen.scope_id, now, again, asked.id],
     );
     const wanted = new Set(seen.repositories.map(({ id }) => id));
@@ -143,7 +172,7 @@ export class GithubRows {
     const sure = installation === null || installation.scope_id === null || installation.state !== "active";
     if (sure && !known) return { scope_id: null, unsure: false };
     if (known && nextTell(row, installation ?? nowhere) === null) return { scope_id: null, unsure: false };
-    if (!known) this.lookAgain({ id: installation_id, account: null }, now);
+    if (!known) this.#lookSoon(installation_id, now);
     return { scope_id: null, unsure: true };
   }
   /** Repositories whose scopes still have to be told something. */

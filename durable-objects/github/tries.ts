@@ -2,7 +2,7 @@
  * What is known of GitHub's list of deliveries, in the object's own tables: every page is kept as it comes, with the place
  * to go on from, so that an object that is put away loses nothing but the page it was waiting for. [GHL-12] [GHL-15]
  */
-import { isKept, isTooOld, lostOf, type Tried } from "../../src/domain/github/redelivery.ts";
+import { isKept, isTooOld, type Lost, lostOf, type Tried } from "../../src/domain/github/redelivery.ts";
 import { limits } from "../../src/limits.ts";
 import type { Sql } from "../sql.ts";
 
@@ -17,6 +17,7 @@ export const triesSchema: readonly string[] = [
      one INTEGER PRIMARY KEY CHECK (one = 1), cursor TEXT, overflows_until INTEGER NOT NULL, failing_since INTEGER,
      failing_why TEXT);
    INSERT INTO deliveries (one, cursor, overflows_until) VALUES (1, NULL, 0);`,
+  `ALTER TABLE deliveries ADD COLUMN failed_at INTEGER;`,
 ];
 
 interface TriedRow {
@@ -33,6 +34,8 @@ export interface Standing {
   /** Until then GitHub's list is longer than what is known of it. */
   readonly overflows_until: number;
   readonly failing_since: number | null;
+  /** The last time, and why. */
+  readonly failed_at: number | null;
   readonly failing_why: string | null;
 }
 export interface Page {
@@ -42,6 +45,8 @@ export interface Page {
 
 export class Tries {
   readonly #sql: Sql;
+  /** Worked out once after each change of what is known; another object over the same tables does so anew. */
+  #lost: readonly Lost[] | null = null;
   constructor(sql: Sql) {
     this.#sql = sql;
   }
@@ -50,11 +55,17 @@ export class Tries {
   }
 
   standing(): Standing {
-    const sql = "SELECT cursor, overflows_until, failing_since, failing_why FROM deliveries";
-    return this.#sql.one<Standing>(sql) ?? { cursor: null, overflows_until: 0, failing_since: null, failing_why: null };
+    const none = { cursor: null, overflows_until: 0, failing_since: null, failed_at: null, failing_why: null };
+    const sql = "SELECT cursor, overflows_until, failing_since, failed_at, failing_why FROM deliveries";
+    return this.#sql.one<Standing>(sql) ?? none;
+  }
+  /** What has not come, oldest first. */
+  lost(): readonly Lost[] {
+    this.#lost ??= lostOf(this.#known());
+    return this.#lost;
   }
   /** Newest first, without a gap. */
-  known(): Tried[] {
+  #known(): Tried[] {
     return this.#sql
       .all<TriedRow>("SELECT id, guid, at, redelivery, ok FROM tries WHERE reading = 0 ORDER BY at DESC")
       .map(({ id, guid, at, redelivery, ok }) => ({
@@ -71,6 +82,7 @@ export class Tries {
 
   /** Keeps the page that the reading came to. True when nothing new stands behind it. */
   keep({ items, next }: Page, now_ms: number): boolean {
+    this.#lost = null;
     let joins = false;
     for (const one of items)
       if (this.#sql.one("SELECT 1 AS found FROM tries WHERE id = ? AND reading = 0", one.id) !== null) joins = true;
@@ -97,17 +109,19 @@ export class Tries {
   letGo(now_ms: number): number {
     const oldest = now_ms - limits.github_redelivery_days_ms;
     if (this.#count("WHERE reading = 0 AND at < ?", oldest) === 0) return 0;
-    const before = lostOf(this.known()).length;
+    const lost = this.lost();
     this.#sql.run("DELETE FROM tries WHERE reading = 0 AND at < ?", oldest);
-    return before - lostOf(this.known()).length;
+    // What GitHub tried first before then is no longer known to be lost.
+    this.#lost = lost.filter(({ since_ms }) => since_ms >= oldest);
+    return lost.length - this.#lost.length;
   }
 
   failed(now_ms: number, why: string): void {
-    const sql = "UPDATE deliveries SET failing_since = ?, failing_why = ? WHERE failing_since IS NULL";
+    const sql = "UPDATE deliveries SET failing_since = coalesce(failing_since, ?1), failed_at = ?1, failing_why = ?2";
     this.#sql.run(sql, now_ms, why.slice(0, limits.github_redelivery_why_chars));
   }
   answered(): void {
-    this.#sql.run("UPDATE deliveries SET failing_since = NULL, failing_why = NULL");
+    this.#sql.run("UPDATE deliveries SET failing_since = NULL, failed_at = NULL, failing_why = NULL");
   }
 
   #put({ id, guid, delivered_at, redelivery, ok }: Tried): void {

@@ -59,9 +59,11 @@ export function acceptGithub(tx: Tx, message: Message, hands: GithubHands): void
   }
 }
 
-/** Not answered on GitHub: a stranger's words make the product say nothing. */
+/** Not answered on GitHub: a stranger's words make the product say nothing, and fill no record. */
 function drop(tx: Tx, message: Message, { delivery_id, repository, happening }: GithubRequest, why: string): void {
-  tx.stores.github.count(happening.kind, why);
+  const { github } = tx.stores;
+  github.count(happening.kind, why);
+  if (why === "not_a_writer" && !github.refused(delivery_id, tx.now)) return;
   tx.audit("effect", message, {
     decision: "github_dropped",
     reason: why,

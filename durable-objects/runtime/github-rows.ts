@@ -27,6 +27,7 @@ export const githubSchema: readonly string[] = [
   `CREATE TABLE github_answers (
      repository_id INTEGER NOT NULL, number INTEGER NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (repository_id, number));
    CREATE INDEX github_answers_at ON github_answers (at);`,
+  `CREATE TABLE github_refused (hour INTEGER PRIMARY KEY, n INTEGER NOT NULL);`,
 ];
 
 export const linkRow = z.strictObject({
@@ -134,6 +135,19 @@ export class GithubRows {
   isClaimed(delivery_id: string, body_hash: string | null): boolean {
     const sql = "SELECT 1 AS found FROM github_deliveries WHERE id = ? OR body_hash = ?";
     return this.#sql.one(sql, delivery_id, body_hash) !== null;
+  }
+  /**
+   * Of somebody who may not: the claim is kept for as long as GitHub repeats it and some more, for whatever comes of the
+   * same bytes is refused or permitted anew. True where it goes on record: the first of each hour; all are counted.
+   */
+  refused(delivery_id: string, now: number): boolean {
+    const from = now + limits.github_refused_kept_ms - limits.github_delivery_kept_ms;
+    this.#sql.run("UPDATE github_deliveries SET at = ? WHERE id = ?", from, delivery_id);
+    const hour = Math.floor(now / 3_600_000);
+    this.#sql.run("DELETE FROM github_refused WHERE hour <> ?", hour);
+    const sql =
+      "INSERT INTO github_refused (hour, n) VALUES (?, 1) ON CONFLICT (hour) DO UPDATE SET n = n + 1 RETURNING n";
+    return (this.#sql.one<{ n: number }>(sql, hour)?.n ?? 0) <= limits.github_refused_recorded;
   }
   /** Whether the thread may be answered now, which then counts as done. What is over is forgotten at once. */
   mayAnswer(repository_id: number, number: number, now: number): boolean {

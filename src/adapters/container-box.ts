@@ -1,16 +1,20 @@
 /**
  * What the object of one container does: it makes the sandbox, lets git through for one operation at a time, opens what
  * set-up was granted, hands everything else to the host inside, and forgets. A container that has ended took its files
- * with it: its sandbox is gone, and never silently a fresh one. [CON-3] [CON-6] [CON-7] [CON-8]
+ * with it: its sandbox is gone, and never silently a fresh one. [CON-3] [CON-5] [CON-6] [CON-7] [CON-8] [CON-21]
  */
 import { z } from "zod";
 import { SandboxFailure } from "../agents/ports.ts";
 import { repoUrl } from "../domain/repo.ts";
-import { type Input, type Method, methods, sandboxSpec } from "../host/protocol.ts";
+import { type Input, type Method, methods, type sandboxSpec } from "../host/protocol.ts";
 import { limits } from "../limits.ts";
+import { readCall, readUpTo, textOf, writeCall } from "./container-bundle.ts";
 import { ContainerGate } from "./container-gate.ts";
-import { endMachine, inTime, keepFor, Late, Line, type Machine, ready, startMachine } from "./container-machine.ts";
+import { GitContainer } from "./container-git.ts";
+import { type Keep, Remembered } from "./container-kept.ts";
+import { endMachine, keepFor, Line, lateFor, type Machine, ready, startMachine } from "./container-machine.ts";
 import { type ContainerList, gitScopeOf } from "./container-sandboxes.ts";
+import { inTime } from "./container-time.ts";
 
 export interface ContainerParts {
   /** The object's own: a sandbox's id, or what `gitName` makes of a scope. */
@@ -18,8 +22,7 @@ export interface ContainerParts {
   /** Null where the deployment configures no containers. */
   readonly machine: Machine | null;
   readonly outbound: () => Fetcher;
-  /** One document; gone after `clear`. */
-  readonly keep: { get(): Promise<unknown>; put(document: unknown): Promise<void>; clear(): Promise<void> };
+  readonly keep: Keep;
   readonly list: ContainerList;
   readonly fetch: typeof fetch;
   /** The one origin beside https that a repository may have. */
@@ -29,31 +32,33 @@ export interface ContainerParts {
   readonly sleep: (ms: number) => Promise<void>;
 }
 
-/** What is remembered of a container while it is there. */
-const kept = z.object({
-  secret: z.string(),
-  /** Null: no sandbox, only git. */
-  spec: sandboxSpec.nullable(),
-  /** Its host has answered, and its sandbox is made. */
-  made: z.boolean(),
-  /** What set-up was granted, until something else begins. */
-  hosts: z.array(z.string()),
-  /** What each preset means in its image, asked before anything of a plan could answer in the host's place. */
-  presets: z.record(z.string(), z.array(z.string())).default({}),
-});
-type Kept = z.infer<typeof kept>;
 type Spec = z.infer<typeof sandboxSpec>;
 type GitMethod = "checkout" | "resolve" | "publish";
+
+/** What only asks and waits. Everything else begins something or changes files, and set-up's hosts are closed before. */
+const asks: ReadonlySet<Method> = new Set(["wait", "outcome", "read", "list", "readPty"]);
+/** What works through all files of a sandbox. */
+const throughFiles: ReadonlySet<Method> = new Set(["snapshot", "restore", "merge"]);
 
 export class ContainerBox {
   readonly #parts: ContainerParts;
   readonly #gate: ContainerGate;
-  #kept: Kept | null | undefined;
+  readonly #kept: Remembered;
+  readonly #ofGit: GitContainer;
+  /** Aborted when the hosts that set-up was granted are closed. */
+  #granted = new AbortController();
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(parts: ContainerParts) {
     this.#parts = parts;
     this.#gate = new ContainerGate({ fetch: parts.fetch, newTicket: parts.newSecret });
+    this.#kept = new Remembered(parts.keep);
+    this.#ofGit = new GitContainer({
+      machine: parts.machine,
+      kept: this.#kept,
+      inTurn: (work) => this.#inTurn(work),
+      begin: () => this.#begin(null),
+    });
   }
 
   /** A request of the sandboxes' port, as a host's door takes it; refusals are answered as the host answers them. */
@@ -74,14 +79,17 @@ export class ContainerBox {
   async resume(): Promise<void> {
     const { machine, name } = this.#parts;
     if (!machine?.running) return;
-    const spec = gitScopeOf(name) === null ? ((await this.#known())?.spec ?? null) : null;
-    await keepFor(machine, idleFor(spec));
+    const ofGit = gitScopeOf(name) !== null;
+    await keepFor(machine, idleFor(ofGit ? null : ((await this.#kept.known())?.spec ?? null)));
+    if (ofGit) await this.#ofGit.tidy();
   }
 
   /** A request that came out of the container. */
   async outbound(request: Request): Promise<Response> {
-    const known = await this.#known();
-    return this.#gate.carry(request, new Set(known?.hosts));
+    // Before it is known what is granted: what is closed meanwhile was closed for this one too.
+    const { signal } = this.#granted;
+    const known = await this.#kept.known();
+    return this.#gate.carry(request, new Set(known?.hosts), signal);
   }
 
   async #do(method: Method, request: Request): Promise<Response> {
@@ -92,23 +100,31 @@ export class ContainerBox {
       case "checkout":
       case "resolve":
       case "publish":
-        return this.#git(method, await request.json());
-      case "create": {
-        const input = methods.create.input.parse(await request.json());
-        return done(this.#inTurn(() => this.#create(input)));
-      }
+        return this.#git(method, request);
+      // Their turn comes before they are read: what was asked first is done first.
+      case "create":
+        return done(this.#inTurn(async () => this.#create(methods.create.input.parse(await documentOf(request)))));
       case "destroy":
         return done(this.#inTurn(() => this.#destroy()));
       case "exec":
-        return this.#exec(methods.exec.input.parse(await request.json()));
+        return this.#exec(methods.exec.input.parse(await documentOf(request)));
+      case "wait":
+      case "readPty": {
+        const input = methods[method].input.parse(await documentOf(request));
+        const line = await this.#alive();
+        return line.call(method, JSON.stringify(input), input.wait_ms + limits.container_call_ms);
+      }
     }
-    return (await this.#alive()).send(method, request.body);
+    const line = await this.#alive();
+    if (!asks.has(method)) await this.#close(method === "openPty");
+    const limit_ms = throughFiles.has(method) ? limits.container_files_ms : limits.container_call_ms;
+    return line.call(method, request.body, limit_ms);
   }
 
   async #create(input: Input<"create">): Promise<void> {
     const { id, spec } = input;
     const { machine, list } = this.#parts;
-    const known = await this.#known();
+    const known = await this.#kept.known();
     if (known?.spec != null) {
       const same = known.spec.worktree === spec.worktree && known.spec.scope_id === spec.scope_id;
       if (!same) throw new SandboxFailure("bad_request", `sandbox "${id}" exists for another work tree or scope`);
@@ -119,37 +135,58 @@ export class ContainerBox {
       throw new SandboxFailure("too_many", `${limits.container_sandboxes} sandboxes exist`, true);
     const line = await this.#begin(spec);
     const [presets] = await Promise.all([line.ask("presets", {}), line.ask("create", input)]);
-    await this.#note({ presets, made: true });
+    await this.#kept.note({ presets, made: true });
   }
 
-  /** A crash in between can be repeated: it is forgotten by the list last but for what is kept of it here. */
+  /**
+   * From here on there is no sandbox to anybody, also when its container does not end. A crash in between can be
+   * repeated: it is forgotten by the list last but for what is kept of it here.
+   */
   async #destroy(): Promise<void> {
-    this.#kept = null;
-    if (this.#parts.machine?.running) await endMachine(this.#parts.machine);
-    await this.#parts.list.forgetSandbox(this.#parts.name);
-    await this.#parts.keep.clear();
+    const { machine, list, name } = this.#parts;
+    await this.#kept.note({ made: false, hosts: [], closed: true });
+    this.#cut();
+    if (machine?.running) await endMachine(machine);
+    await list.forgetSandbox(name);
+    await this.#kept.clear();
   }
 
-  /** Set-up is what has a network: when anything without one begins, the hosts it was granted are closed again. */
+  /** Set-up is what has a network. Asked again after something else began, it is handed on and nothing is opened. */
   async #exec(input: Input<"exec">): Promise<Response> {
     const line = await this.#alive();
     const { network } = input.spec;
-    const { hosts = [], presets = {} } = (await this.#known()) ?? {};
-    if (network !== undefined) {
-      const words = network.hosts.map((word) => word.toLowerCase());
-      const meant = words.flatMap((word) => (Object.hasOwn(presets, word) ? (presets[word] ?? []) : [word]));
-      await this.#note({ hosts: [...new Set([...hosts, ...meant])] });
-    } else if (hosts.length > 0) await this.#note({ hosts: [] });
-    return line.send("exec", JSON.stringify(input));
+    if (network === undefined) await this.#close(true);
+    else {
+      const known = await this.#kept.known();
+      if (known?.made && !known.closed) {
+        const { hosts, presets } = known;
+        const words = network.hosts.map((word) => word.toLowerCase());
+        const meant = words.flatMap((word) => (Object.hasOwn(presets, word) ? (presets[word] ?? []) : [word]));
+        await this.#kept.note({ hosts: [...new Set([...hosts, ...meant])] });
+      }
+    }
+    return line.call("exec", JSON.stringify(input), limits.container_call_ms);
+  }
+  /** For good, once something was open or what an agent says has run: the files before set-up are laid out without it. */
+  async #close(ran: boolean): Promise<void> {
+    const known = await this.#kept.known();
+    if (known === null || known.closed || (known.hosts.length === 0 && !ran)) return;
+    await this.#kept.note({ hosts: [], closed: true });
+    this.#cut();
+  }
+  #cut(): void {
+    this.#granted.abort();
+    this.#granted = new AbortController();
   }
 
   /** The credential stays here; what goes in is a ticket that is good until the operation's end. */
-  async #git(method: GitMethod, body: unknown): Promise<Response> {
-    const { credential, pass: _, ...input } = methods[method].input.parse(body);
+  async #git(method: GitMethod, request: Request): Promise<Response> {
+    const { document, bundle } = await inTime(limits.container_call_ms, lateFor(method), () => readCall(request));
+    const { credential, pass: _, ...input } = methods[method].input.parse(document);
     const { scope_id, url } = input.source;
     // What is refused starts no container.
     const own = method === "checkout" ? await this.#alive() : null;
-    if (scope_id !== (gitScopeOf(this.#parts.name) ?? (await this.#known())?.spec?.scope_id))
+    if (scope_id !== (gitScopeOf(this.#parts.name) ?? (await this.#kept.known())?.spec?.scope_id))
       throw new SandboxFailure("bad_request", "the container belongs to another scope than the repository's");
     const address = repoUrl(url, false, this.#parts.gitOrigin);
     if (!address.ok) throw new SandboxFailure("repo_not_allowed", `${url}: ${address.refusal.detail}`);
@@ -158,37 +195,21 @@ export class ContainerBox {
       const passage = this.#gate.open({ source: address.value, push }, credential);
       try {
         const pass = { ticket: passage.ticket, lent: credential !== undefined };
-        const asked = JSON.stringify({ ...input, source: { scope_id, url: address.value }, pass });
-        const late = `the container did not answer "${method}" in time`;
-        return await inTime(limits.container_git_ms, late, async (signal) => {
-          const answer = await line.send(method, asked, signal);
-          return new Response(await answer.arrayBuffer(), answer);
+        const asked = { ...input, source: { scope_id, url: address.value }, pass };
+        return await inTime(limits.container_git_ms, lateFor(method), async (signal) => {
+          const answer = await line.send(method, writeCall(asked, bundle), signal);
+          const said = await readUpTo(answer.body, limits.container_git_answer_bytes);
+          if (said === null) throw new SandboxFailure("internal", `the container's answer to "${method}" is too long`);
+          if (push !== null && answer.ok && !(await passage.stands())) throw unseen(push.branch);
+          return new Response(textOf(said), { status: answer.status });
         });
       } finally {
         passage.close();
       }
     };
-    if (own !== null) return through(own);
-    const line = await this.#inTurn(() => this.#forGit());
-    try {
-      return await through(line);
-    } catch (error) {
-      if (!(error instanceof SandboxFailure) || error.code !== "unreachable") throw error;
-      // It keeps nothing that would be lost, and both of git's operations may be asked again.
-      const anew = await this.#inTurn(() => this.#forGit(line));
-      if (error instanceof Late) throw error;
-      return through(anew);
-    }
-  }
-
-  /** `silent` is one that did not answer: whoever is first to say so begins another. */
-  async #forGit(silent?: Line): Promise<Line> {
-    const { machine } = this.#parts;
-    const known = await this.#known();
-    if (machine?.running && known?.made && known.secret !== silent?.secret) return new Line(machine, known.secret);
-    const line = await this.#begin(null);
-    await this.#note({ made: true });
-    return line;
+    if (own === null) return this.#ofGit.use(method === "publish", through);
+    await this.#close(false);
+    return through(own);
   }
 
   /** A fresh container whose host answers. One that was being started when its object died is ended first. */
@@ -201,7 +222,7 @@ export class ContainerBox {
       );
     if (machine.running) await endMachine(machine);
     const secret = newSecret();
-    await this.#put({ secret, spec, made: false, hosts: [], presets: {} });
+    await this.#kept.begin({ secret, spec });
     const memory_mb = spec === null ? limits.container_git_mb : spec.memory_mb;
     await startMachine(machine, { secret, memory_mb, idle_ms: idleFor(spec), outbound: outbound() });
     const line = new Line(machine, secret);
@@ -211,7 +232,7 @@ export class ContainerBox {
 
   async #alive(): Promise<Line> {
     const { machine, name } = this.#parts;
-    const known = await this.#known();
+    const known = await this.#kept.known();
     if (known?.spec == null || !known.made)
       throw new SandboxFailure("no_such_sandbox", `there is no sandbox "${name}"`);
     if (!machine?.running)
@@ -220,30 +241,6 @@ export class ContainerBox {
         `the container of sandbox "${name}" has ended, and its files with it`,
       );
     return new Line(machine, known.secret);
-  }
-
-  async #known(): Promise<Kept | null> {
-    if (this.#kept === undefined) {
-      const stored = await this.#parts.keep.get();
-      // A call that came meanwhile may know more by now.
-      if (this.#kept === undefined) this.#kept = stored === undefined ? null : kept.parse(stored);
-    }
-    return this.#kept;
-  }
-  /** Known at once, lest two changes overwrite each other; what could not be kept is not known either. */
-  async #put(document: Kept): Promise<void> {
-    const before = this.#kept;
-    this.#kept = document;
-    try {
-      await this.#parts.keep.put(document);
-    } catch (error) {
-      if (this.#kept === document) this.#kept = before;
-      throw error;
-    }
-  }
-  async #note(change: Partial<Kept>): Promise<void> {
-    const known = await this.#known();
-    if (known !== null) await this.#put({ ...known, ...change });
   }
 
   /** One after another: what makes and ends a container. */
@@ -256,6 +253,16 @@ export class ContainerBox {
 
 function idleFor(spec: Spec | null): number {
   return spec === null ? limits.container_git_idle_ms : limits.container_idle_ms;
+}
+
+function unseen(branch: string): SandboxFailure {
+  const why = `the container says that "${branch}" was pushed, and its server does not say so`;
+  return new SandboxFailure("internal", why, true);
+}
+
+/** Callers send what they have at once. One that does not keeps nothing waiting behind it. */
+function documentOf(request: Request): Promise<unknown> {
+  return inTime(limits.container_call_ms, "the call was not sent in time", () => request.json());
 }
 
 async function done(work: Promise<void>): Promise<Response> {

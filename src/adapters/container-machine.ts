@@ -7,6 +7,7 @@ import { gateHost, gateOrigin } from "../domain/gate.ts";
 import { instanceFor } from "../domain/instance.ts";
 import { failureBody, type Method, methods, type Output } from "../host/protocol.ts";
 import { limits } from "../limits.ts";
+import { answered, inTime } from "./container-time.ts";
 
 /** As much of the platform's `ctx.container` as is used. */
 export interface Machine {
@@ -66,28 +67,6 @@ function made(work: Promise<void>): Promise<void> {
   return inTime(limits.container_start_ms, "the platform did not make the container in time", () => work);
 }
 
-export class Late extends SandboxFailure {
-  constructor(message: string) {
-    super("unreachable", message, true);
-  }
-}
-/** What takes longer is told to stop, and not waited for whether or not it does. */
-export async function inTime<T>(ms: number, late: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const over = new AbortController();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const limit = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(new Late(late));
-      over.abort();
-    }, ms);
-  });
-  try {
-    return await Promise.race([work(over.signal), limit]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 /** Asks until it answers, and not longer than a start may take, the questions' own time included. */
 export async function ready(line: Line, sleep: (ms: number) => Promise<void>): Promise<void> {
   let why = "it was never asked";
@@ -129,14 +108,17 @@ export class Line {
       ...streamed,
     });
   }
+  /** The same, ended within the limit. */
+  call(method: Method, body: BodyInit | null, limit_ms: number): Promise<Response> {
+    return answered(limit_ms, lateFor(method), (signal) => this.send(method, body, signal));
+  }
   /** A short question of the object's own. */
   async ask<M extends Method>(
     method: M,
     input: object,
     limit_ms: number = limits.container_start_ms,
   ): Promise<Output<M>> {
-    const late = `the container did not answer "${method}" in time`;
-    const [response, body] = await inTime(limit_ms, late, async (signal) => {
+    const [response, body] = await inTime(limit_ms, lateFor(method), async (signal) => {
       const answer = await this.send(method, JSON.stringify(input), signal);
       return [answer, (await answer.json()) as unknown] as const;
     });
@@ -145,8 +127,12 @@ export class Line {
     const { code, message, retryable } = failureBody.parse(body);
     throw new SandboxFailure(code, message, retryable);
   }
+  /** In time its head: the terminal behind it is open for as long as somebody looks at it. */
   attach(query: string): Promise<Response> {
-    return this.#fetch(`/v1/pty${query}`, { headers: { upgrade: "websocket", ...this.#authority } });
+    const headers = { upgrade: "websocket", ...this.#authority };
+    return inTime(limits.container_call_ms, lateFor("pty"), (signal) =>
+      this.#fetch(`/v1/pty${query}`, { headers, signal }),
+    );
   }
 
   async #fetch(path: string, init: RequestInit): Promise<Response> {
@@ -156,6 +142,10 @@ export class Line {
       throw new SandboxFailure("unreachable", `the container does not answer: ${said(error)}`, true);
     }
   }
+}
+
+export function lateFor(method: string): string {
+  return `the container did not answer "${method}" in time`;
 }
 
 /** Node wants it said that a body is still being read while it is sent; workerd takes no notice. */

@@ -34,17 +34,19 @@ export class HttpGithubApp implements GithubApp {
   async repositories(installation_id: number): Promise<readonly GithubRepository[]> {
     const shape = shapes.repositories(installation_id);
     const all = new Map<number, GithubRepository>();
+    const most = limits.github_page * limits.github_repository_pages;
     for (let page = 1; page <= limits.github_repository_pages; page++) {
       const { data, next } = await this.#tokens.with({ installation_id, id: null }, { metadata: "read" }, (token) => {
         const parameters = { per_page: limits.github_page, page };
         const bounds = { most_bytes: limits.github_texts_bytes };
         return this.#line.call("GET /installation/repositories", parameters, shape, { token }, bounds);
       });
+      // Said by the first page, so that no other is asked for in vain, each time anew.
+      if (data.total_count > most) break;
       // One that was added in the meantime may stand on two pages.
       for (const one of data.repositories) all.set(one.id, one);
       if (next === null) return [...all.values()];
     }
-    const most = limits.github_page * limits.github_repository_pages;
     throw new Answered(
       "invalid",
       `The installation covers more than ${most} repositories: select those to work on.`,

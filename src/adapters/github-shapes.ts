@@ -81,6 +81,7 @@ export const installation = z.object({
 /** Those of the installation `installation_id`. */
 export const repositories = (installation_id: number) =>
   z.object({
+    total_count: z.number().int().catch(0),
     repositories: z.array(
       z
         .object({

@@ -3,6 +3,7 @@
  * the one it goes to and the outcome of the one it leaves are part of that commit. [EFF-3]
  */
 import type { EffectKind } from "../domain/effect.ts";
+import { limits } from "../limits.ts";
 import type { CallOutcome, Sandboxes } from "./ports.ts";
 import { SandboxFailure } from "./ports.ts";
 import type { Effect, Step } from "./step.ts";
@@ -58,18 +59,26 @@ export async function lookUpAnywhere(
 
 /**
  * What became of a call, as its sandbox says. One that still runs is ended first: whoever asks is about to destroy the
- * sandbox. `unknown`: the sandbox is gone, or never heard of the call.
+ * sandbox. `unknown`: the sandbox is gone, or never heard of the call, or does not answer; then it is destroyed here, lest
+ * it stands because nobody can ask it. One that can neither be asked nor destroyed is a failure, and tried again.
  */
 export async function lookUp(sandboxes: Sandboxes, sandbox: string, call_id: string): Promise<CallOutcome> {
-  try {
-    const seen = await sandboxes.outcome(sandbox, call_id);
-    if (seen.state !== "running") return seen;
-    await sandboxes.kill(sandbox, call_id);
-    const ended = await sandboxes.outcome(sandbox, call_id);
-    return ended.state === "running" ? { state: "unknown" } : ended;
-  } catch (error) {
-    const gone = error instanceof SandboxFailure && (error.code === "no_such_sandbox" || error.code === "no_such_call");
-    if (!gone) throw error;
-    return { state: "unknown" };
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await endOf(sandboxes, sandbox, call_id);
+    } catch (error) {
+      if (!(error instanceof SandboxFailure)) throw error;
+      if (error.code === "no_such_sandbox" || error.code === "no_such_call") return { state: "unknown" };
+      if (error.retryable && tries < limits.look_up_tries) continue;
+      await sandboxes.destroy(sandbox);
+      return { state: "unknown" };
+    }
   }
+}
+async function endOf(sandboxes: Sandboxes, sandbox: string, call_id: string): Promise<CallOutcome> {
+  const seen = await sandboxes.outcome(sandbox, call_id);
+  if (seen.state !== "running") return seen;
+  await sandboxes.kill(sandbox, call_id);
+  const ended = await sandboxes.outcome(sandbox, call_id);
+  return ended.state === "running" ? { state: "unknown" } : ended;
 }

@@ -114,13 +114,15 @@ function readJson(call: Call, file: string): unknown {
   }
 }
 
-function overview({ configured, slug, install_url, default_scope_id, problems, ignored }: GithubOverview): string {
+function overview(found: GithubOverview): string {
+  const { configured, slug, install_url, default_scope_id, problems, troubles, ignored } = found;
   const app = configured ? `The App ${slug} is set up.` : "There is no whole GitHub App: countersign github setup";
   return [
     app,
     ...(install_url === null ? [] : [`install   ${visibleLine(install_url)}`]),
     ...(configured ? [`new ones  ${newOnes(default_scope_id)}`] : []),
     ...problems.map((problem) => `lacking   ${visibleLine(problem)}`),
+    ...troubles.map((trouble) => `trouble   ${visibleLine(trouble)}`),
     ...ignored.map(({ why, n }) => `ignored   ${visibleLine(why)}: ${countOf(n, "event")}`),
   ].join("\n");
 }

@@ -3,7 +3,7 @@
  * in strict forms, and runners of a project's own code. Whatever is not here is granted word for word only: `mv` and
  * `ln` too, whose words do not say whether a folder comes with them, or what a link will lead to. [GR-70]
  */
-import { isCoreGit } from "./grant-git.ts";
+import { isCoreGit, stagesNamed } from "./grant-git.ts";
 import { isProjectRunner, runnerHolds } from "./grant-runners.ts";
 import { findWords } from "./shell-find.ts";
 import { harmlessOf } from "./shell-known.ts";
@@ -22,8 +22,23 @@ const readers = new Set(
 );
 /** They change what their operands name and nothing else. */
 const writers = new Set(wordsIn("mkdir rm rmdir tee touch"));
-/** They run, as they are and until it ends, the program behind them, which is granted by itself. */
-const carriers = new Set(wordsIn("command cross-env env ionice nice nohup stdbuf time timeout"));
+/**
+ * They run, as they are and until it ends, the program behind them, which is granted by itself; each with the words of
+ * its own for which a wildcard may stand. No letter is joined to another: one may take the next word for a file. [GR-98]
+ */
+const carriers: Readonly<Record<string, RegExp>> = {
+  command: /^-[vV]$|^[^-]/,
+  "cross-env": /^[A-Z_]+=/,
+  // Without its settings a program may find other code, or git another configuration.
+  env: /^-C$|^--chdir(?:=|$)|^[^-]/,
+  ionice: /^(?:-[cnt]|-c[0-3]|-n[0-7]|[0-7]|idle|best-effort|realtime|--ignore)$/,
+  nice: /^(?:-n|-{0,2}\d{1,2}|-n-?\d{1,2}|--adjustment=-?\d{1,2})$/,
+  nohup: /^(?!)/,
+  stdbuf: /^(?:-[ioe][0L]?|[0L]|--(?:input|output|error)=[0L])$/,
+  time: /^(?:-[pv]|--(?:portability|verbose))$/,
+  timeout:
+    /^(?:-[vks]|--(?:foreground|preserve-status|verbose)|(?:--kill-after=)?\d+(?:\.\d+)?[smhd]?|(?:--signal=)?(?:[A-Z]{3,9}|\d{1,2}))$/,
+};
 /** `-` is their input, and no program and no file. */
 const reading = new Set(
   wordsIn("cat cmp column comm cut diff egrep fgrep file grep head join nl od paste rg sort tac tail uniq wc"),
@@ -48,11 +63,11 @@ export function isCore(run: readonly string[], wild: ReadonlySet<number>): boole
   if (!installed.test(run[0] ?? "")) return false;
   if (/^(?:ba|da)?sh$/.test(name))
     return (inShell(name, run)?.scripts?.length ?? 0) > 0 && unwrap(run).code.length === 0;
-  // Without its settings a program may find other code, or git another configuration.
-  if (name === "env") return rest.every((word) => !word.startsWith("-") || /^-C$|^--chdir/.test(word));
-  if (name === "command") return rest.every((word) => !word.startsWith("-") || /^-[vV]$/.test(word));
-  if (carriers.has(name)) return true;
-  if (name === "git") return isCoreGit(rest);
+  const carries = Object.hasOwn(carriers, name) ? carriers[name] : undefined;
+  // What the grant spells of `env` and `command` too may leave a program without its settings.
+  if (carries !== undefined)
+    return rest.every((word, at) => (!wild.has(at + 1) && !/^(?:env|command)$/.test(name)) || carries.test(word));
+  if (name === "git") return isCoreGit(rest) && stagesNamed(rest, (at) => wild.has(at + 1));
   if (name === "sed") return isCoreSed(rest);
   if (/^(?:node|python[\d.]*)$/.test(name) && rest.length === 1 && rest[0] === "--version") return true;
   if (/^python[\d.]*$/.test(name)) return rest[0] === "-m" && rest[1] === "pytest";

@@ -1,4 +1,5 @@
 /** The forms of git for which a wildcard speaks: those that read, `add`, `commit` with its message, and `rm` of files. [GR-78] */
+import { goesUp } from "./grant-scripts.ts";
 import { gitWords } from "./shell-git.ts";
 import { gitOptions } from "./shell-git-options.ts";
 import { type Harmless, type OptionValue, readOptions } from "./shell-options.ts";
@@ -59,6 +60,20 @@ export function isCoreGit(rest: readonly string[]): boolean {
   // What lies in a folder its name does not say.
   if (command === "rm") return !words.some((word) => /^-(?!-)\w*r|^--r/.test(word));
   return gitOnlyReads(rest) || command === "add";
+}
+/**
+ * Whether what a wildcard names to `add`, `commit` and `rm` is where its words say; and what is removed looks like a file,
+ * because of a submodule git removes the whole folder. [GR-99]
+ */
+export function stagesNamed(rest: readonly string[], isWild: (at: number) => boolean): boolean {
+  const { command, words } = commandOf(rest);
+  if (!/^(?:add|commit|rm)$/.test(command)) return true;
+  const before = rest.length - words.length;
+  const { text } = readOptions(gitOptions[command] ?? {}, words);
+  return words.every((word, at) => {
+    if (!isWild(at + before) || text.has(at) || word === "--") return true;
+    return !goesUp(word) && (command !== "rm" || /\w\.\w+$/.test(word));
+  });
 }
 function onlyPrints(command: string, { option, value }: OptionValue): boolean {
   if (option === "--sort") return sorted.test(value);

@@ -2,6 +2,7 @@
  * Runners of a project's own code under a wildcard: each by its own options as they are spelled, its subcommands, and
  * what it makes. A word that may be read as the value of another is none of them. [GR-71] [GR-79] [GR-85] [GR-87] [GR-91]
  */
+import { scriptHolds } from "./grant-scripts.ts";
 import { readOptions } from "./shell-options.ts";
 import { programName, wordsIn } from "./shell-peeled.ts";
 import { codeWords, programOf } from "./shell-runner-code.ts";
@@ -36,6 +37,8 @@ export function runnerHolds(run: readonly string[], wild: ReadonlySet<number>): 
   const code = new Set(codeWords(programName(run[0] ?? ""), run.slice(1)));
   if ([...wild].some((at) => code.has(run[at] ?? ""))) return false;
   const words = run.slice(runner.at);
+  const own = [...wild].map((at) => at - runner.at).filter((at) => at >= 0);
+  if (!scriptHolds(runner.name, words, own)) return false;
   const { values } = readOptions(runnerOptions[runner.name] ?? {}, words);
   const taken = new Set(values.flatMap((one) => (one.in === one.at ? [] : [one.in])));
   if (words.some((word, at) => answers.test(word) && isOption(words[at - 1]) && !taken.has(at))) return false;

@@ -6,6 +6,7 @@ import { isCore, isOddInput } from "./grant-core.ts";
 import { gitOnlyReads } from "./grant-git.ts";
 import { isUnnamedProtected, wholeGranted, writeGranted } from "./grant-paths.ts";
 import { isPlainRun } from "./grant-plain.ts";
+import { goesUp } from "./grant-scripts.ts";
 import type { Grant } from "./plan-shape.ts";
 import { harmlessTargets } from "./shell.ts";
 import { changesUnnamed, filesOf } from "./shell-files.ts";
@@ -40,8 +41,9 @@ export function wildcardsHold(
     (removes && wholeGranted(path, allow, cwd) && !isGuarded(path, allow, cwd));
   // The workspace itself is a place to bring something to, and nothing to remove.
   if (removes && written.some((path) => insideWorkspace(path, cwd) === ".")) return false;
+  // Behind a link to a folder `..` is another place than the words say.
+  if (written.some((path) => !literal.has(path) && goesUp(path))) return false;
   if (!landings(run, written).every(may)) return false;
-  if (written.some((path) => landsIn(written, path) && isGuarded(path, allow, cwd)) && !staysNamed(run)) return false;
   const reads = (onlyReads(run) || /^(?:uniq|sed)$/.test(run[0] ?? "")) && written.length === 0;
   const keeps = (word: string) =>
     reads || isProject(run, word) || (run[0] === "cp" && !word.startsWith("-") && !written.includes(word));
@@ -64,18 +66,15 @@ function isProject(run: readonly string[], word: string): boolean {
   const at = run.indexOf(word);
   return run.includes("tsc") && at > 0 && /^(?:-p|--project)$/.test(run[at - 1] ?? "");
 }
-/** The files that are written, without what one source would be called in a target that is named like a file. */
+/**
+ * The files that are written. Only of `cp -T SOURCE TARGET` what the source would be called in the target is left out: a
+ * name that stands in no word, in what is no folder or fails.
+ */
 function landings(run: readonly string[], written: readonly string[]): readonly string[] {
-  const operands = run.slice(run[0] === "git" ? 2 : 1).filter((word) => !word.startsWith("-"));
+  const operands = run.slice(1).filter((word) => !word.startsWith("-"));
   const folder = operands.length !== 2 || run.some((word) => /^-(?!-)\w*t|^--target/.test(word));
-  return folder ? written : written.filter((path) => !landsIn(written, path));
-}
-function landsIn(written: readonly string[], path: string): boolean {
-  return written.some((file) => /\w\.\w+$/.test(file) && path.startsWith(`${file}/`));
-}
-/** The target is no folder, or it fails. */
-function staysNamed(run: readonly string[]): boolean {
-  return run.some((word) => /^-(?!-)\w*T|^--no-target-directory$/.test(word));
+  const stays = run[0] === "cp" && run.some((word) => /^-(?!-)\w*T|^--no-target-directory$/.test(word));
+  return folder || !stays ? written : written.filter((path) => run.includes(path));
 }
 /** The word as a path, and what in it an option may take for one: `--file=x`, `-Fx`, `@x`, `name=@x`. */
 function pathsIn(word: string): readonly string[] {

@@ -143,6 +143,10 @@ function scriptAt(name: string, own: readonly string[]): number {
   if (own[at] !== "run") return own[at] === "test" || isScript(name, own[at] ?? "") ? at : -1;
   return own.findIndex((word, index) => index > at && !word.startsWith("-"));
 }
+/** Whether the runner has a command of that name. */
+export function knowsCommand(name: string, word: string): boolean {
+  return name === "npm" ? npmKnown.has(word) : Object.hasOwn(known, name) && known[name]?.includes(word) === true;
+}
 function isScript(name: string, word: string): boolean {
   return /^(?:yarn|pnpm)$/.test(name) && scripts.test(word);
 }

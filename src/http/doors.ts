@@ -265,8 +265,8 @@ export interface GithubAdminDoor {
   assign(installation_id: number, scope_id: string | null): Promise<InstallationView | null>;
   /** `scope_id` null: where its installation belongs. */
   assignRepository(id: RepositoryOf, scope_id: string | null): Promise<InstallationView | null>;
-  /** What is not known or cannot be brought of GitHub's deliveries, in words. */
-  deliveryProblems(): Promise<readonly string[]>;
+  /** What is not known or cannot be brought of GitHub's installations and deliveries, in words. */
+  troubles(): Promise<readonly string[]>;
 }
 
 /** AgentObject, addressed by `<scope>/<name>`. */

@@ -143,7 +143,6 @@ async function demandScope(ports: DoorPorts, scope_id: string | null): Promise<v
 async function overviewOf({ githubAdmin }: DoorPorts): Promise<GithubOverview> {
   const { app, lacks } = githubAdmin;
   const problems = lacks.map(({ name, detail }) => `${name}: ${detail}`);
-  if (app !== null) problems.push(...(await githubAdmin.deliveryProblems()));
   const default_scope_id = app?.default_scope_id ?? null;
   if (default_scope_id !== null && !(await githubAdmin.scopeStands(default_scope_id)))
     problems.push(
@@ -155,6 +154,7 @@ async function overviewOf({ githubAdmin }: DoorPorts): Promise<GithubOverview> {
     install_url: app === null ? null : installUrl(app.url, app.slug),
     default_scope_id,
     problems,
+    troubles: app === null ? [] : [...(await githubAdmin.troubles())],
     ignored: [...(await githubAdmin.counts())],
   };
 }

@@ -98,8 +98,8 @@ export interface GithubAdminPorts {
   /** Null when there is no such installation; of a repository, when no installation covers it. */
   assign(installation_id: number, scope_id: string | null): Promise<InstallationView | null>;
   assignRepository(id: RepositoryOf, scope_id: string | null): Promise<InstallationView | null>;
-  /** What is not known or cannot be brought of GitHub's deliveries, in words. */
-  deliveryProblems(): Promise<readonly string[]>;
+  /** What is not known or cannot be brought of GitHub's installations and deliveries, in words. */
+  troubles(): Promise<readonly string[]>;
   counts(): Promise<readonly { readonly why: string; readonly n: number }[]>;
   links(scope_id: string): Promise<readonly GithubLinkView[]>;
   /** Null when it is not linked there. */

@@ -42,7 +42,7 @@ export function githubAdminPorts(bindings: Bindings): GithubAdminPorts {
     installations: () => object().installations(),
     assign: (installation_id, scope_id) => object().assign(installation_id, scope_id),
     assignRepository: (id, scope_id) => object().assignRepository(id, scope_id),
-    deliveryProblems: () => object().deliveryProblems(),
+    troubles: () => object().troubles(),
     counts: () => object().counts(),
     links: (scope_id) => runtimeOf(bindings, scope_id).githubLinks(scope_id),
     setTriggers: (scope_id, repository_id, triggers, by) =>

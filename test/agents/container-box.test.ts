@@ -102,9 +102,11 @@ describe("the object of a container", () => {
     expect(await out("https://evil.example/")).toBe(421);
     await exec("work");
     expect(await out("https://registry.example/x")).toBe(421);
-    await exec("later", ["npm"]);
-    expect(await out("https://registry.example/x")).toBe(200);
-    expect(await out("https://evil.example/")).toBe(421);
+    // Asked again, and asked for the first time: both are handed on, and nothing is opened.
+    d.anew();
+    for (const call of ["setup", "later"]) await exec(call, ["npm"]);
+    expect(await out("https://registry.example/x")).toBe(421);
+    expect(d.machine("one").heard.filter(({ method }) => method === "exec").length).toBe(5);
     expect(d.machine("one").heard.filter(({ method }) => method === "presets").length).toBe(1);
     expect(await failure(d.sandboxes.outcome("two", "work"))).toBe("no_such_sandbox");
   });
@@ -141,6 +143,34 @@ describe("the object of a container", () => {
     expect(d.machine("one").heard.at(-1)?.authorization).toBe(`Bearer ${second}`);
   });
 
+  it("[CON-7] one whose end was asked for has no sandbox any more, also when its container does not end", async () => {
+    const d = deployment();
+    await d.sandboxes.create("one", spec("one"));
+    const network = { hosts: ["packages.example"], cache: [] };
+    await d.sandboxes.exec("one", "setup", { argv: ["true"], timeout_ms: 1_000, network });
+    d.machine("one").stuck = true;
+    expect(await failure(d.sandboxes.destroy("one"))).toBe("internal");
+    for (const _ of ["the same object", "the next one"]) {
+      expect(await failure(d.sandboxes.read("one", "a.txt"))).toBe("no_such_sandbox");
+      expect((await d.box("one").outbound(new Request("https://packages.example/"))).status).toBe(421);
+      d.anew();
+    }
+    expect([d.machine("one").running, d.listed.size]).toEqual([true, 1]);
+    d.machine("one").stuck = false;
+    await d.sandboxes.destroy("one");
+    expect([d.machine("one").running, d.listed.size, d.documents.size]).toEqual([false, 0, 0]);
+  });
+
+  it("[CON-21] what is asked first of a container is done first, however long its call is read", async () => {
+    const d = deployment();
+    const { sandboxes } = d;
+    const all = ["create", "destroy", "create", "destroy"].map((what) =>
+      what === "create" ? sandboxes.create("one", spec("one")) : sandboxes.destroy("one"),
+    );
+    await Promise.all(all);
+    expect([d.machine("one").starts.length, d.machine("one").running, d.listed.size]).toEqual([2, false, 0]);
+  });
+
   it("[CON-7] one that does not come up is said to be unreachable, and the next try begins anew", async () => {
     const d = deployment();
     d.machine("one").up = false;
@@ -157,6 +187,7 @@ describe("the object of a container", () => {
     const inside = async (method: string) => (method === "resolve" ? { commit, default_branch: "main" } : null);
     d.machine(gitName("contract")).inside = inside;
     d.machine(gitName("other")).inside = inside;
+    d.branches.push(`${commit} refs/heads/countersign/t`);
     await d.sandboxes.resolve(source, "HEAD");
     await d.sandboxes.publish({ source, branch: "countersign/t", commit, bundle: new Uint8Array() });
     await d.sandboxes.resolve({ ...source, scope_id: "other" }, "HEAD");

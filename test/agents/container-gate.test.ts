@@ -7,6 +7,8 @@ const source = "https://github.com/acme/widgets";
 const push = { branch: "countersign/t", commit: "c".repeat(40) };
 const credential = { username: "x-access-token", password: "ghs_0123456789" };
 const ticket = "a".repeat(64);
+/** Hosts that are not closed. */
+const open = new AbortController().signal;
 
 function gate() {
   const sent: { url: string; body: string; headers: Headers; redirect: string }[] = [];
@@ -57,7 +59,7 @@ describe("what leaves by a container's gate", () => {
     for (const piece of [1, 7, 100, 10_000]) {
       const { made, sent } = gate();
       made.open({ source, push }, credential);
-      const answer = await made.carry(pushed(body, piece), new Set());
+      const answer = await made.carry(pushed(body, piece), new Set(), open);
       expect([answer.status, await answer.text()]).toEqual([200, "done"]);
       expect(sent).toMatchObject([{ url: `${source}/git-receive-pack`, body, redirect: "manual" }]);
       expect(sent[0]?.headers.get("authorization")).toBe(`Basic ${btoa("x-access-token:ghs_0123456789")}`);
@@ -77,12 +79,14 @@ describe("what leaves by a container's gate", () => {
       `0000${packets(change("main"))}PACK`,
       packets(`${change(push.branch)} push-options`),
     ];
-    for (const body of bad) expect((await made.carry(pushed(body, 50), new Set())).status).toBe(421);
-    expect((await made.carry(pushed(packets(change(push.branch)), 50, "b".repeat(64)), new Set())).status).toBe(421);
+    for (const body of bad) expect((await made.carry(pushed(body, 50), new Set(), open)).status).toBe(421);
+    expect((await made.carry(pushed(packets(change(push.branch)), 50, "b".repeat(64)), new Set(), open)).status).toBe(
+      421,
+    );
     // In pieces of four bytes, the first of which is all that git asks when it only asks.
-    expect((await made.carry(pushed(`0000${packets(change("main"))}PACK`, 4), new Set())).status).toBe(421);
+    expect((await made.carry(pushed(`0000${packets(change("main"))}PACK`, 4), new Set(), open)).status).toBe(421);
     expect(sent).toEqual([]);
-    expect((await made.carry(pushed("0000", 4), new Set())).status).toBe(200);
+    expect((await made.carry(pushed("0000", 4), new Set(), open)).status).toBe(200);
     expect(sent.map(({ body }) => body)).toEqual(["0000"]);
   });
 
@@ -97,28 +101,59 @@ describe("what leaves by a container's gate", () => {
           if (left === 1) close();
         }),
         new Set(),
+        open,
       );
       expect([before, answer.status, sent]).toEqual([before, before === "" ? 421 : 502, []]);
     }
     const { made, sent } = gate();
     const { close: closeEmpty } = made.open({ source, push }, credential);
     const asking = inPieces(["0000"], (left) => left === 0 && closeEmpty());
-    expect([(await made.carry(asking, new Set())).status, sent]).toEqual([421, []]);
+    expect([(await made.carry(asking, new Set(), open)).status, sent]).toEqual([421, []]);
     const { close } = made.open({ source, push }, credential);
     const waiting = made.carry(
       inPieces([], () => new Promise(() => {})),
       new Set(),
+      open,
     );
     close();
     expect([(await waiting).status, sent]).toEqual([421, []]);
+  });
+
+  it("[CON-5] what is sent to a granted host ends when the hosts are closed, whatever its sender makes of being told", async () => {
+    const came: string[] = [];
+    let taken = Promise.resolve("");
+    const made = new ContainerGate({
+      newTicket: () => ticket,
+      fetch: async (_to, init) => {
+        const read = async () => {
+          // The gate gives a stream or nothing.
+          for await (const piece of (init?.body ?? []) as AsyncIterable<Uint8Array>)
+            came.push(new TextDecoder().decode(piece));
+          return "to its end";
+        };
+        taken = read().catch(() => "cut");
+        return new Response("begun");
+      },
+    });
+    const over = new AbortController();
+    const body = inPieces(["one", "two", "three"], (left) => left === 2 && over.abort()).body;
+    const to = new Set(["packages.example"]);
+    await made.carry(
+      new Request("https://packages.example/", { method: "POST", body, duplex: "half" } as RequestInit),
+      to,
+      over.signal,
+    );
+    expect([await taken, came]).toEqual(["cut", ["one"]]);
+    const later = new Request("https://packages.example/");
+    expect((await made.carry(later, to, over.signal)).status).toBe(421);
   });
 
   it("[CON-5] what goes to a granted host keeps its own headers, gets no credential, and follows nothing", async () => {
     const { made, sent } = gate();
     made.open({ source, push: null }, credential);
     const headers = { "x-own": "1", authorization: "Bearer its-own" };
-    await made.carry(new Request("https://packages.example/a", { headers }), new Set(["packages.example"]));
-    await made.carry(new Request(`${source}/info/refs?service=git-upload-pack`, { headers }), new Set());
+    await made.carry(new Request("https://packages.example/a", { headers }), new Set(["packages.example"]), open);
+    await made.carry(new Request(`${source}/info/refs?service=git-upload-pack`, { headers }), new Set(), open);
     expect(sent).toMatchObject([{ url: "https://packages.example/a", redirect: "manual" }]);
     expect(sent[0]?.headers.get("x-own")).toBe("1");
     expect(sent[0]?.headers.get("authorization")).toBe("Bearer its-own");

@@ -7,14 +7,16 @@ import { commit, deployment, source } from "../fakes/small-containers.ts";
 
 afterEach(() => void vi.useRealTimers());
 
+/** How it failed within that time of a clock that is wound; "it waits" when it did not. */
+async function within(ms: number, work: Promise<unknown>): Promise<string> {
+  const told = failure(work);
+  await vi.advanceTimersByTimeAsync(ms);
+  return Promise.race([told, new Promise<string>((resolve) => setImmediate(resolve, "it waits"))]);
+}
+
 describe("a container that does not answer", () => {
   it("[CON-15] a container that takes every question and answers none, and a platform that ends nothing, hold nothing up", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    const within = async (ms: number, work: Promise<unknown>): Promise<string> => {
-      const told = failure(work);
-      await vi.advanceTimersByTimeAsync(ms);
-      return Promise.race([told, new Promise<string>((resolve) => setImmediate(resolve, "it waits"))]);
-    };
     const d = deployment();
     d.machine("one").hung = true;
     expect(await within(limits.container_start_ms, d.sandboxes.create("one", spec("one")))).toBe("unreachable");
@@ -40,32 +42,57 @@ describe("a container that does not answer", () => {
     expect(git.starts.length).toBe(2);
   });
 
-  it("[CON-16] a container for git that does not answer is begun anew once, for all who noticed", async () => {
+  it("[CON-15] each call has its limit, for an answer that never begins and for one that never ends", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const d = deployment();
-    const git = d.machine(gitName("contract"));
-    let broken = 0;
-    git.inside = async (method) => {
-      if (method !== "resolve") return null;
-      if (git.starts.length <= broken) throw new Error("the connection was lost");
-      return { commit, default_branch: "main" };
-    };
-    await d.sandboxes.resolve(source, "HEAD");
-    broken = 1;
-    const both = [d.sandboxes.resolve(source, "HEAD"), d.sandboxes.resolve(source, "main")];
-    expect((await Promise.all(both)).map((found) => found.commit)).toEqual([commit, commit]);
-    expect(git.starts.length).toBe(2);
-    broken = 9;
-    expect(await failure(d.sandboxes.resolve(source, "HEAD"))).toBe("unreachable");
-    expect(git.starts.length).toBe(3);
+    const { sandboxes: s } = d;
+    await s.create("one", spec("one"));
+    const bytes = new Uint8Array();
+    const merge = { baseline: commit, parent: commit, patch: bytes, message: "m", at_s: 1 };
+    const { container_call_ms: call, container_files_ms: files } = limits;
+    const calls: readonly (readonly [number, () => Promise<unknown>])[] = [
+      [call, () => s.exec("one", "c", { argv: ["true"], timeout_ms: 1_000 })],
+      [call + 5_000, () => s.wait("one", "c", 0, 5_000)],
+      [call, () => s.outcome("one", "c")],
+      [call, () => s.kill("one", "c")],
+      [call, () => s.read("one", "a")],
+      [call, () => s.write("one", "a", bytes)],
+      [call, () => s.list("one", "a")],
+      [call, () => s.remove("one", "a")],
+      [call, () => s.openPty("one", "t", { argv: ["sh"], cols: 1, rows: 1, timeout_ms: 1_000 })],
+      [call, () => s.writePty("one", "t", bytes)],
+      [call, () => s.resizePty("one", "t", 1, 1)],
+      [call + 7_000, () => s.readPty("one", "t", 0, 7_000)],
+      [files, () => s.snapshot("one")],
+      [files, () => s.restore("one", bytes)],
+      [files, () => s.merge("one", merge)],
+      [limits.container_git_ms, () => s.checkout("one", source, commit)],
+    ];
+    for (const how of ["deaf", "endless"] as const)
+      for (const [limit_ms, ask] of calls) {
+        Object.assign(d.machine("one"), { deaf: how === "deaf" ? 1 : 0, endless: how === "endless" });
+        const asked = ask();
+        const said = [String(ask), await within(limit_ms - 1, asked), await within(1, asked)];
+        expect(said).toEqual([String(ask), "it waits", "unreachable"]);
+      }
+    d.machine("one").deaf = 1;
+    const terminal = s.attachPty("one", "t", 0);
+    await vi.advanceTimersByTimeAsync(call);
+    expect(await (await terminal).json()).toMatchObject({ code: "unreachable", retryable: true });
+    expect(vi.getTimerCount()).toBe(0);
+    d.machine("one").deaf = 1_000;
+    await s.destroy("one");
+    expect([d.machine("one").running, d.listed.size]).toEqual([false, 0]);
   });
 
-  it("[CON-16] what is refused starts no container", async () => {
+  it("[CON-15] an answer that ends leaves nothing behind that waits", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const d = deployment();
-    expect(await failure(d.sandboxes.resolve({ ...source, url: "file:///etc" }, "HEAD"))).toBe("repo_not_allowed");
-    const foreign = JSON.stringify({ source: { ...source, scope_id: "other" }, ref: "HEAD" });
-    const asked = new Request("http://container/v1/resolve", { method: "POST", body: foreign });
-    expect(await (await d.box(gitName("contract")).answer(asked)).json()).toMatchObject({ code: "bad_request" });
-    expect(d.machine(gitName("contract")).starts).toEqual([]);
+    await d.sandboxes.create("one", spec("one"));
+    await d.sandboxes.write("one", "a", new Uint8Array());
+    const init = { method: "POST", body: JSON.stringify({ id: "one", path: "a" }) };
+    await (await d.box("one").answer(new Request("http://container/v1/read", init))).body?.cancel();
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   it("[CON-17] an object that begins beside its running container says anew how long it stays", async () => {

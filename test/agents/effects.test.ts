@@ -1,5 +1,7 @@
 /** The brackets around what runs do to the outside, and what is asked when one was left open. */
 import { describe, expect, it } from "vitest";
+import { lookUpAnywhere } from "../../src/agents/effects.ts";
+import type { Sandboxes } from "../../src/agents/ports.ts";
 import { verifier } from "../../src/agents/verifier.ts";
 import type { VerificationOrder } from "../../src/domain/result.ts";
 import { box, run, unreachable, world } from "../fakes/attempts.ts";
@@ -60,6 +62,43 @@ describe("an attempt's effects", () => {
     };
     await run(w, { steps: ["linger"] });
     expect(w.bus.found).toMatchObject([{ call_id: "step-1", outcome: { state: "unknown" } }]);
+  });
+  it("[EFF-4] a sandbox that answers nothing is destroyed all the same, and nobody knows what became of the call", async () => {
+    const w = world();
+    let ends = 0;
+    w.faults.next = ({ method }) => {
+      if (method === "destroy") ends += 1;
+      return method === "outcome" || (method === "destroy" && ends < 3) ? unreachable() : null;
+    };
+    const before = (stored: unknown) =>
+      JSON.stringify(stored).includes('"offset":8') ? { cancelled: true } : undefined;
+    await run(w, { steps: ["linger"] }, { before });
+    expect(w.bus.found).toMatchObject([{ call_id: "step-1", outcome: { state: "unknown" } }]);
+    expect(await w.memory.sandboxes()).toEqual([]);
+    // Asked twice each time, and told once: when one try had ended it.
+    expect(w.asked.filter(({ method }) => method === "outcome").length).toBe(6);
+  });
+  it("[EFF-4] of several sandboxes the silent one is destroyed, and the others are asked", async () => {
+    const w = world();
+    for (const id of ["silent", "sound"]) {
+      const spec = { scope_id: "s", owner: "o", worktree: `w/${id}`, memory_mb: 1, processes: 1, file_mb: 1 };
+      await w.memory.create(id, spec);
+    }
+    const asked: string[] = [];
+    const never = { state: "never_started", reason: "it was" } as const;
+    const { sandboxes } = w.ports;
+    const silent = {
+      ...{ destroy: (id: string) => sandboxes.destroy(id), kill: async () => {} },
+      outcome: async (id: string) => {
+        asked.push(id);
+        if (id === "silent") throw unreachable();
+        return never;
+      },
+    };
+    // As much of it as the question needs.
+    const found = await lookUpAnywhere(silent as unknown as Sandboxes, [{ id: "silent" }, { id: "sound" }], "c");
+    expect([found, asked]).toEqual([never, ["silent", "silent", "sound"]]);
+    expect((await w.memory.sandboxes()).map(({ id }) => id)).toEqual(["sound"]);
   });
   it("[EFF-5] a fresh attempt asks the old sandbox about what was left open before it is gone", async () => {
     const w = world();

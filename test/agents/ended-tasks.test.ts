@@ -2,8 +2,8 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { ResearchRow, UseRow } from "../../durable-objects/runtime/reading-rows.ts";
 import { limits } from "../../src/limits.ts";
-import { GithubScope, issue, wish } from "../fakes/github-scope.ts";
-import { type HeldScope, must } from "../fakes/held-scope.ts";
+import { GithubScope, issue, linked, said, wish } from "../fakes/github-scope.ts";
+import { type HeldScope, must, scopeId } from "../fakes/held-scope.ts";
 import { bob, StandingScope } from "../fakes/standing-scope.ts";
 
 let close = (): void => {};
@@ -31,7 +31,7 @@ function passes(held: HeldScope, more_ms = 1): void {
 }
 
 describe("tasks that ended", () => {
-  it("[ROW-6] thirty days later their questions, uses and threads are forgotten, not a moment sooner; of an open one nothing is", async () => {
+  it("[ROW-6] [ROW-8] thirty days later their questions and uses are forgotten, their threads after two years, not a moment sooner; of an open one nothing is", async () => {
     const at = new GithubScope();
     close = () => at.close();
     await at.linked();
@@ -43,7 +43,11 @@ describe("tasks that ended", () => {
     expect([left(at.held, ended), at.thread(ended).task_id]).toEqual([2, ended]);
     passes(at.held, 1 - limits.ended_kept_ms);
     const threads = () => [5, 6].map((n) => at.held.scope.stores.github.threadsOf(500, n).length);
-    expect([left(at.held, ended), left(at.held, open), threads()]).toEqual([0, 2, [0, 1]]);
+    expect([left(at.held, ended), left(at.held, open), threads()]).toEqual([0, 2, [1, 1]]);
+    passes(at.held, limits.ended_thread_kept_ms - 2 * limits.ended_kept_ms - 1);
+    expect(threads()).toEqual([1, 1]);
+    passes(at.held, 1 - limits.ended_kept_ms);
+    expect(threads()).toEqual([0, 1]);
     expect(at.task(ended)).toMatchObject({ status: "cancelled", reason: "enough" });
     expect(at.audited("github_asked")).toHaveLength(2);
     // What is told of it after that finds nothing, and breaks nothing.
@@ -51,14 +55,32 @@ describe("tasks that ended", () => {
     expect(threads()).toEqual([1, 1]);
   });
 
-  it("[ROW-6] a failed check's thread stays, so that a branch has no more tasks of them than before", async () => {
+  it("[ROW-8] so long its own pull request knows it, and a check that could not be shown its end is shown it", async () => {
+    const at = new GithubScope();
+    close = () => at.close();
+    await at.linked();
+    const id = await at.happens(wish());
+    await at.shows(id, { pull: { number: 50, url: "https://github.example/octo/app/pull/50" } });
+    await at.door.githubUnlinked(scopeId, [linked.id], "suspended");
+    expect(at.task(id).status).toBe("cancelled");
+    for (const sync of at.orders("github_sync")) at.took(sync);
+    passes(at.held, limits.ended_kept_ms);
+    await at.linked();
+    at.door.settle(at.held.now);
+    const shown = await at.shows(id, { pull: { number: 50, url: "https://github.example/octo/app/pull/50" } });
+    expect([shown.version, at.thread(id).shown_version]).toEqual([at.thread(id).version, at.thread(id).version]);
+    await at.happens(said("status", { thread: { ...issue, kind: "pull", number: 50 } }));
+    expect([at.orders("github_answer"), at.thread(id).version]).toEqual([[], shown.version + 1]);
+  });
+
+  it("[ROW-8] a failed check's thread stays, so that a branch has no more tasks of them than before", async () => {
     const at = new GithubScope();
     close = () => at.close();
     await at.linked();
     const id = await at.happens(wish());
     at.held.scope.stores.github.putThread({ ...at.thread(id), trigger: "failed_check" });
     must(await at.held.tasks.cancelTask(bob, id, "enough"));
-    passes(at.held);
+    passes(at.held, limits.ended_thread_kept_ms);
     expect(at.thread(id).trigger).toBe("failed_check");
   });
 

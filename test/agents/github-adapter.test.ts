@@ -292,6 +292,10 @@ describe("what GitHub answers", () => {
       json(200, { repositories: [one(1)] }, next),
     );
     expect((await failureOf(fakeGithub(endless).githubApp.repositories(9))).code).toBe("invalid");
+    // Where the first page says that there are more, no other is asked for.
+    const total_count = limits.github_page * limits.github_repository_pages + 1;
+    const many = fakeGithub([json(200, { total_count, repositories: [one(1)] }, next)]);
+    expect((await failureOf(many.githubApp.repositories(9))).message).toContain("covers more than 5000 repositories");
   });
 
   it("[GHA-17] deliveries have exact ids of any length, and the next page by its cursor", async () => {

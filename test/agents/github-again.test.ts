@@ -139,6 +139,26 @@ describe("what is not meant", () => {
     expect(at.orders("github_answer")).toHaveLength(4);
   });
 
+  it("[GHR-93] of people who may not write a hundred in an hour go on record, and all are counted", async () => {
+    const asks = () => at.happens(wish({ by: mallory }));
+    at.held.now = Math.ceil(at.held.now / 3_600_000) * 3_600_000;
+    for (let n = 0; n < limits.github_refused_recorded + 5; n++) await asks();
+    const recorded = () => at.audited("github_dropped").length;
+    expect(recorded()).toBe(limits.github_refused_recorded);
+    at.reopen();
+    at.held.now += 3_599_999;
+    await asks();
+    at.held.now += 1;
+    await asks();
+    expect(recorded()).toBe(limits.github_refused_recorded + 1);
+    expect(await at.door.githubCounts(scopeId)).toEqual([
+      { event: "wish", why: "not_a_writer", n: limits.github_refused_recorded + 7 },
+    ]);
+    // What else is let go by is on record, however many of those there were.
+    await at.happens(said("approve", { via: "button", thread: null, task_id: "t1", hash: "0123456789ab" }));
+    expect(at.audited("github_dropped").at(-1)).toMatchObject({ reason: "no_task" });
+  });
+
   it("[GHR-90] a thread without a task is answered once in an hour at most, whatever is said there, also after a restart", async () => {
     const numbers = () => at.orders("github_answer").map(({ payload }) => payload.number);
     const nine = { thread: { ...issue, number: 9 } };

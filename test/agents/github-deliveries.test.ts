@@ -187,7 +187,7 @@ describe("an object that is put away", () => {
     hooks.refuses = () => new GithubFailure("unavailable", `GitHub is down ${"x".repeat(9_000)}`);
     await passes(0.5, false);
     const said = [
-      expect.stringMatching(/^Lost .+ since .+GitHub is down x+$/),
+      expect.stringMatching(/^As of .+, lost .+ since .+GitHub is down x+$/),
       expect.stringContaining("come yet: 2."),
     ];
     expect(problems()).toEqual(said);
@@ -261,10 +261,32 @@ describe("the list", () => {
     hooks.refuses = () => new GithubFailure("unavailable", "GitHub is down");
     const since = new Date(hooks.now + limits.github_redelivery_every_ms).toISOString();
     await passes(2, false);
-    expect(problems()[0]).toBe(`Lost deliveries cannot be asked for since ${since}: GitHub is down`);
+    const said = () => {
+      const now = new Date(hooks.now).toISOString();
+      return `As of ${now}, lost deliveries cannot be asked for since ${since}: GitHub is down`;
+    };
+    expect(problems()[0]).toBe(said());
+    // After a start it is no newer than it was.
+    const before = said();
+    expect(problems(hooks.now + hour_ms)[0]).toBe(before);
     hooks.refuses = () => null;
     expect(await passes(72, false)).toBe(1);
     expect(problems()).toEqual([]);
+  });
+  it("[GHL-16] is looked through once a look, however often anybody asks how it stands", async () => {
+    const reads = vi.spyOn(sql, "all");
+    const list = () => reads.mock.calls.filter(([query]) => query.startsWith("SELECT id, guid, at")).length;
+    hooks.open = false;
+    many(5);
+    hooks.now += hour_ms;
+    const kept = evicted();
+    await kept.look(hooks, hooks.now);
+    for (let n = 0; n < 4; n++) expect(kept.problems(hooks.now)).toEqual([expect.stringContaining("not come yet: 5.")]);
+    expect(list()).toBe(1);
+    // One in which some are let go, too.
+    hooks.now += limits.github_redelivery_days_ms;
+    await kept.look(hooks, hooks.now);
+    expect([kept.problems(hooks.now), list(), gone]).toEqual([[], 2, 5]);
   });
   it("[GHL-14] says that it is longer than what is kept of it, as long as that matters", async () => {
     hooks.page_size = limits.github_redelivery_kept;

@@ -5,7 +5,18 @@ import type { RemoteAgent } from "../../durable-objects/remote.ts";
 import { Crew } from "../../durable-objects/runtime/crew.ts";
 import { firstAgents, startedAgents } from "../../durable-objects/runtime/directory.ts";
 import { limits } from "../../src/limits.ts";
-import { alice, bob, GithubScope, issue, linked, permissions, said, url, wish } from "../fakes/github-scope.ts";
+import {
+  alice,
+  bob,
+  GithubScope,
+  issue,
+  linked,
+  mallory,
+  permissions,
+  said,
+  url,
+  wish,
+} from "../fakes/github-scope.ts";
 import { askingPlan, callerOf, must, scopeId } from "../fakes/held-scope.ts";
 
 let at: GithubScope;
@@ -53,11 +64,13 @@ describe("deliveries", () => {
     ).rejects.toThrow("belongs to another scope");
   });
 
-  it("[GHR-3] a claim is forgotten after thirty days, a wish's after two years, a batch at a time", async () => {
+  it("[GHR-3] a claim is forgotten after thirty days, a wish's after two years, who may not write after seven days, a batch at a time", async () => {
     const begun = at.held.now;
     await at.deliver(said("status"), "old");
     await at.deliver(wish(), "wish");
+    await at.happens(wish({ by: mallory }), permissions, "strange");
     for (const [kept_ms, id, left] of [
+      [limits.github_refused_kept_ms, "strange", ["old", "wish"]],
       [limits.github_delivery_kept_ms, "old", ["wish"]],
       [limits.github_wish_kept_ms, "wish", []],
     ] as const) {
@@ -66,7 +79,9 @@ describe("deliveries", () => {
       expect(at.held.scope.stores.github.isClaimed(id, null)).toBe(true);
       at.held.now += 1;
       at.door.settle(at.held.now);
-      expect(["old", "wish"].filter((each) => at.held.scope.stores.github.isClaimed(each, null))).toEqual(left);
+      expect(["old", "wish", "strange"].filter((each) => at.held.scope.stores.github.isClaimed(each, null))).toEqual(
+        left,
+      );
     }
   });
 

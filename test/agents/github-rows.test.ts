@@ -168,7 +168,7 @@ describe("the deployment's installations", () => {
     installed();
     const [due] = rows.due(now, 1);
     if (due === undefined) throw new Error("nobody is to be looked at");
-    rows.putOff(due, now + 5_000);
+    rows.putOff(due, now + 5_000, { why: "x", now });
     expect(rows.due(now, 1)).toEqual([]);
     expect(rows.nextDueAt()).toBe(now + 5_000);
     expect(rows.due(now + 5_000, 1)[0]?.tries).toBe(1);
@@ -182,6 +182,30 @@ describe("the deployment's installations", () => {
     expect(rows.nextDueAt()).toBeNull();
     rows.upkeep(now + limits.github_look_again_ms);
     expect(rows.due(now + limits.github_look_again_ms, 1)).toHaveLength(1);
+  });
+  it("[GHL-29] one that cannot be looked at says so until it can be, and waits ever longer, however many deliveries come; an event is news of it", () => {
+    installed();
+    answers([repo(1)], "active", a);
+    tellAll();
+    rows.scopeOf(7, repo(5), now);
+    for (let tries = 0; tries < 6; tries++) {
+      const at = rows.nextDueAt() ?? 0;
+      const [due] = rows.due(at, 1);
+      if (due === undefined) throw new Error("nobody is to be looked at");
+      expect(due.tries).toBe(tries);
+      rows.putOff(due, retryAt(new Error("x"), due.tries, at), { why: "It covers too many.", now: at });
+      const next = rows.nextDueAt();
+      for (let n = 0; n < 3; n++) expect(rows.scopeOf(7, repo(5 + n), at).unsure).toBe(true);
+      expect(rows.nextDueAt()).toBe(next);
+    }
+    const failed = new Date(now + 310_000).toISOString();
+    expect(rows.troubles()).toEqual([
+      `As of ${failed}, installation 7 of acme could not be looked at: It covers too many.`,
+    ]);
+    installed();
+    expect(rows.due(now, 1)).toMatchObject([{ tries: 0 }]);
+    answers([repo(1), repo(5)]);
+    expect(rows.troubles()).toEqual([]);
   });
   it("[GHL-26] what is ignored is counted by its reason, and a look for lost deliveries is due once in each while", () => {
     for (const why of ["ping", "ping", "unknown"]) rows.count(why);

@@ -18,6 +18,7 @@ import { latency } from "./groups/latency.ts";
 import { loop } from "./groups/loop.ts";
 import { policy } from "./groups/policy.ts";
 import { restart } from "./groups/restart.ts";
+import { text } from "./groups/text.ts";
 import { describe, productVersion, showMachine } from "./machine.ts";
 import { Peers } from "./peers/all.ts";
 import { isMet, show, type Table } from "./table.ts";
@@ -36,6 +37,7 @@ const groups: readonly Group[] = [
   approvals,
   context,
   loop,
+  text,
 ];
 /** Whatever hangs, the run ends: in good order, and if even that hangs, a little later without. */
 const allMs = 45 * 60_000;

@@ -39,7 +39,7 @@ async function command(answer: Answer, ...argv: readonly string[]) {
 }
 const overview = {
   ...{ configured: true, slug: "countersign", install_url: "https://github.com/apps/countersign/installations/new" },
-  ...{ default_scope_id: null, problems: [] as string[], ignored: [{ why: "ping", n: 1 }] },
+  ...{ default_scope_id: null, problems: [] as string[], troubles: [] as string[], ignored: [{ why: "ping", n: 1 }] },
 };
 
 describe("countersign github", () => {
@@ -62,6 +62,15 @@ describe("countersign github", () => {
       1,
       expect.stringContaining("lacking   GITHUB_APP_ID: Set⟦U+202E⟧ it."),
     ]);
+    // No setting is wrong there, and a service of before says nothing of it.
+    const troubled = { ...overview, troubles: ["As of 12:00, lost\u202e."] };
+    const out = (await command((_, response) => json(response, 200, troubled), "status")).out;
+    expect([out, out.includes("lacking")]).toEqual([
+      expect.stringContaining("\ntrouble   As of 12:00, lost⟦U+202E⟧.\n"),
+      false,
+    ]);
+    const { troubles: _, ...before } = overview;
+    expect((await command((_, response) => json(response, 200, before), "status")).code).toBe(0);
     const named = { ...overview, default_scope_id: scope };
     expect((await command((_, response) => json(response, 200, named), "status")).out).toContain(
       `new ones  ${scope} for the App's owner; all others wait until they are assigned\n`,

@@ -30,7 +30,8 @@ describe("/countersign in a comment", () => {
       ["/countersign fix the pager", { what: "wish" }],
       ["/countersign deny-list the host", { what: "wish" }],
       ["/countersign", { what: "wish" }],
-      ["/countersign a\n/countersign b", { what: "wish" }],
+      ["/countersign mend a\n/countersign mend b", { what: "wish" }],
+      ["Hello\n   /countersign fix the pager", { what: "wish" }],
       ["/countersign do: approve flow is broken", { what: "wish" }],
       ["/countersign help", { what: "help" }],
       ["Hello\n/countersign HELP.", { what: "help" }],
@@ -77,7 +78,6 @@ describe("/countersign in a comment", () => {
   it("[GHI-11] counts only at a line's start, outside code, quotes and what nobody sees", () => {
     for (const comment of [
       "say /countersign approve",
-      " /countersign approve",
       "/countersigned approve",
       "/countersign-approve",
       "> /countersign approve",
@@ -87,7 +87,11 @@ describe("/countersign in a comment", () => {
       "~~~sh\n/countersign approve",
       "````\n```\n/countersign approve\n````",
       "<!--\n/countersign approve\n-->",
-      "    /countersign approve",
+      "what to write:\n\n    /countersign approve",
+      "1. Write\n   /countersign fix the pager\n2. Wait",
+      "- what to write:\n\n  /countersign fix the pager",
+      "<pre>\n  /countersign fix the pager\n</pre>",
+      "- ```\n  /countersign fix the pager\n  ```",
       "",
     ])
       expect(readCommand(comment), comment).toBeNull();
@@ -140,6 +144,74 @@ describe("/countersign in a comment", () => {
     ] as const)
       for (const words of ["fix the pager", "approve", `approve ${hash}`, "cancel", "deny"])
         expect(readCommand(`${above}/countersign ${words}${below}`), above + words).toEqual({ what: "unclear" });
+  });
+  it("[GHI-60] spaces before a command, which no page shows, are no matter in a wish; a decision so written is not clear", () => {
+    for (const spaces of [" ", "  ", "   "])
+      for (const above of ["", "Hello\n\n", "Hello\n", "- a\n\nwords\n", "```\ncode\n```\n"])
+        for (const [words, what] of [
+          ["fix the pager", "wish"],
+          ["help", "help"],
+          ["approve", "unclear"],
+          ["deny no", "unclear"],
+          [`cancel`, "unclear"],
+        ] as const)
+          expect(readCommand(`${above}${spaces}/countersign ${words}`), above + spaces + words).toEqual({ what });
+    expect(readCommand("/countersign deny no\n /countersign approve")).toEqual({ what: "unclear" });
+  });
+  it("[GHI-61] a comment of one line that a person plainly meant so is not clear, and nothing else is", () => {
+    for (const comment of [
+      "- /countersign approve",
+      "* /countersign fix the pager",
+      "1. /countersign approve\n",
+      "**/countersign approve**",
+      "\n\n_/countersign approve_",
+      "`/countersign approve`",
+      "- **/countersign approve**",
+      "# /countersign approve",
+      "    /countersign approve",
+      "\\/countersign approve",
+      "@countersign-app approve",
+      "@Countersign-App[bot]: fix the pager",
+    ])
+      expect(readCommand(comment, "countersign-app"), comment).toEqual({ what: "unclear" });
+    for (const comment of [
+      "> /countersign approve",
+      "> **/countersign approve**",
+      "~~/countersign approve~~",
+      "Write `/countersign approve`",
+      "`/countersign approve` is what to write\nsee the docs",
+      "**/countersign-approve**",
+      "@countersign-app",
+      "@countersign approve",
+      "Ask @countersign-app to approve",
+      "@countersign-app approve\nplease",
+      `@countersign-app ${"x".repeat(300)}`,
+      "",
+    ])
+      expect(readCommand(comment, "countersign-app"), comment).toBeNull();
+    expect(readCommand("@ approve", "")).toBeNull();
+  });
+  it("[GHI-62] one word is a wish where it answers no question, or `do:` stands before it; where words are not parted, so many letters are", () => {
+    for (const word of [
+      "approved",
+      "aprove",
+      "LGTM",
+      "yes",
+      "no.",
+      "stop",
+      "abort",
+      "rejected",
+      "go",
+      "Proceed!",
+      "批准",
+      "`x`",
+      "do:",
+    ])
+      for (const comment of [`/countersign ${word}`, `Thanks!\n\n /countersign ${word} \n\nbye`])
+        expect(readCommand(comment), comment).toEqual({ what: "unclear" });
+    expect(readCommand("/countersign fix the pager\n/countersign approved")).toEqual({ what: "unclear" });
+    for (const rest of ["do: approved", "do:lint", "fix", "Implement.", "fix it", "", "修复分页器在最后一页上的错误"])
+      expect(readCommand(`/countersign ${rest}`), rest).toEqual({ what: "wish" });
   });
   it("[GHI-11] no text whatever makes it throw, and none without the word asks anything", () => {
     fc.assert(

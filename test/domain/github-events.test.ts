@@ -66,12 +66,15 @@ describe("what begins a task", () => {
         at: "2026-11-22T09:00:00Z",
       },
     });
-    const asked = found("issue_comment", payload("created", { issue: issue(), comment: comment("/countersign go") }));
+    const asked = found(
+      "issue_comment",
+      payload("created", { issue: issue(), comment: comment("/countersign go on") }),
+    );
     expect(asked).toMatchObject({
       trigger: "comment",
       texts: [
         { by: { login: "stranger" }, text: "It does." },
-        { by: { login: "maintainer" }, text: "/countersign go" },
+        { by: { login: "maintainer" }, text: "/countersign go on" },
       ],
       label: null,
       comment_id: 900,
@@ -140,7 +143,7 @@ describe("what begins a task", () => {
     off(
       { comment: false },
       "issue_comment",
-      payload("created", { issue: issue(), comment: comment("/countersign x") }),
+      payload("created", { issue: issue(), comment: comment("/countersign x y") }),
     );
     off({ failed_check: false }, "check_run", payload("completed", { check_run: check() }));
     expect(found("issues", labeled("agent"), { label: { on: true, name: "Agent" } })).toMatchObject({ label: "agent" });
@@ -152,15 +155,19 @@ describe("what begins a task", () => {
         comment: comment(body, { path: "src/p.ts", line: 4 }),
       });
     const event = "pull_request_review_comment";
-    expect(found(event, sent("/countersign do"))).toMatchObject({ trigger: "comment", follows: "countersign/t1" });
+    expect(found(event, sent("/countersign do it"))).toMatchObject({ trigger: "comment", follows: "countersign/t1" });
     expect(why(event, sent("Use a loop"))).toBe("no_command");
     const on = { review_comment: true };
     expect(found(event, sent("Use a loop"), on)).toMatchObject({
       trigger: "review_comment",
-      texts: [{}, { text: "(src/p.ts, line 4)\nUse a loop", by: { login: "maintainer" } }],
+      texts: [{}, { text: "Use a loop", place: { path: "src/p.ts", line: 4 }, by: { login: "maintainer" } }],
       comment_id: 900,
     });
     expect(why(event, sent("Use a loop", "fix-1"), on)).toBe("no_command");
+    // Where any comment is heard, our name before it is no matter.
+    expect(found(event, sent("@countersign use a loop"), on)).toMatchObject({ trigger: "review_comment" });
+    expect(found(event, sent("@countersign use a loop"))).toMatchObject({ what: "unclear" });
+    expect(found(event, sent("**/countersign approve**"), on)).toMatchObject({ what: "unclear" });
     expect(why(event, sent("Use a loop", "countersign/t1", 55), on)).toBe("no_command");
     const review = payload("submitted", {
       pull_request: pull(),

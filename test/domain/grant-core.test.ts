@@ -79,7 +79,7 @@ describe("a wildcard speaks for a small core", () => {
     ["git **", "git diff --stat"],
     ["git **", "git log -3"],
     ["git **", "git commit -m x"],
-    ["git rm **", "git rm -q src/old"],
+    ["git rm **", "git rm -q src/old.ts"],
     ["npm **", "npm test"],
     ["npm **", "npm run build"],
     ["npx vitest **", "npx vitest run x"],
@@ -172,6 +172,7 @@ describe("what a wildcard's command writes", () => {
     "rm src/app -r",
     "rm --recursive src/app",
     "git rm -r src/app",
+    "git rm -r src/app.d",
     "git rm -qr src/app",
     "git rm --cached -r src/app",
   ])("[GR-88] what lies in a folder is removed by no wildcard: %s", (script) => {

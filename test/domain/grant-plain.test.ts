@@ -133,7 +133,7 @@ describe("git under a wildcard", () => {
     "git add -A",
     "git commit -am x",
     "git commit -qam x",
-    "git rm -- src/a",
+    "git rm -- src/a.ts",
   ])("[GR-78] %s is covered", (script) => {
     expect(granted(script, ["git **"])).toBe(true);
   });
@@ -242,10 +242,11 @@ describe("moves and copies", () => {
       expect(granted(script, [script])).toBe(true);
     },
   );
-  it("[GR-82] nothing lands beyond what is granted in such a folder when it surely is one", () => {
+  it("[GR-82] nothing lands beyond what is granted in such a folder, unless `-T` says that it is none", () => {
     expect(granted("cp src/a src/b src/d.x", ["cp **"], ["src/*"])).toBe(false);
     expect(granted("cp -t src/d.x src/a", ["cp **"], ["src/*"])).toBe(false);
-    expect(granted("cp src/a src/d.x", ["cp **"], ["src/*"])).toBe(true);
+    expect(granted("cp src/a src/d.x", ["cp **"], ["src/*"])).toBe(false);
+    expect(granted("cp -T src/a src/d.x", ["cp **"], ["src/*"])).toBe(true);
   });
 });
 

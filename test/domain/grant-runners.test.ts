@@ -93,10 +93,9 @@ describe("the options of a runner", () => {
     expect(granted(script, [script], all)).toBe(true);
   });
   it.each([
-    "npm test -- name",
     "yarn --silent run build",
     "yarn run --silent build",
-    "yarn test --silent",
+    "yarn --silent test",
     "pnpm install --frozen-lockfile",
     "bun run --silent build",
     "npm --loglevel=silent run build",
@@ -173,6 +172,10 @@ describe("what makes a program only look", () => {
     const [, form = ""] = /^((?:npx )?tsc --noEmit) /.exec(script) ?? [];
     expect(granted(script, [wildOf(script), ...(form === "" ? [] : [`${form} **`])])).toBe(false);
     expect(granted(script, [script])).toBe(true);
+  });
+  it("[GR-87] nor where the grant itself spells it behind `--`", () => {
+    expect(granted("deno fmt src/a.ts -- --check", ["deno fmt * -- --check"])).toBe(false);
+    expect(granted("deno fmt --check src/a.ts", ["deno fmt --check *"])).toBe(true);
   });
   it.each([
     "tsc --noEmit src/a.ts",

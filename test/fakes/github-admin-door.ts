@@ -46,7 +46,7 @@ export class FakeGithubAdmin implements GithubAdminPorts {
       repositories: one.repositories.map((each) => (is(each) ? { ...each, own_scope_id } : each)),
     }));
   }
-  async deliveryProblems() {
+  async troubles() {
     return this.undelivered;
   }
   async counts() {

@@ -19,6 +19,10 @@ export class Small implements Machine {
   readonly stays: number[] = [];
   running = false;
   up = true;
+  /** The platform does not end it. */
+  stuck = false;
+  /** What it answers begins and never ends. */
+  endless = false;
   /** It takes what it is asked and never says anything. */
   hung = false;
   /** So many of the next questions it never answers. */
@@ -30,6 +34,7 @@ export class Small implements Machine {
   }
   async destroy(): Promise<void> {
     if (this.hung) return new Promise(() => {});
+    if (this.stuck) throw new Error("the platform ends nothing");
     this.running = false;
   }
   async setInactivityTimeout(duration_ms: number): Promise<void> {
@@ -42,6 +47,7 @@ export class Small implements Machine {
       fetch: async (address: string, init: RequestInit): Promise<Response> => {
         if (!this.up) throw new Error("the container is not listening");
         if (this.hung || this.deaf-- > 0) return new Promise(() => {});
+        if (this.endless) return new Response(new ReadableStream({ start: (to) => to.enqueue(new Uint8Array([91])) }));
         const request = new Request(address, init);
         const [method = "", body] = [new URL(address).pathname.split("/").at(-1), await request.text()];
         this.heard.push({ method, body, authorization: request.headers.get("authorization") });
@@ -58,6 +64,8 @@ export function deployment(more: Partial<ContainerParts> = {}, credentials?: Git
   const documents = new Map<string, unknown>();
   const sent: { url: string; headers: Headers }[] = [];
   const order: string[] = [];
+  /** What the server says its branches stand at, when it is asked. */
+  const branches: string[] = [];
   let boxes = new Map<string, ContainerBox>();
   let made = 0;
   const machine = (name: string) => {
@@ -92,6 +100,7 @@ export function deployment(more: Partial<ContainerParts> = {}, credentials?: Git
         list,
         fetch: async (to, init) => {
           sent.push({ url: String(to), headers: new Headers(init?.headers) });
+          if (String(to).endsWith("/git-upload-pack")) return new Response(branches.map(packet).join(""), result);
           const headers = { "content-type": "application/x-git-upload-pack-advertisement" };
           return new Response("refs", { headers });
         },
@@ -110,8 +119,22 @@ export function deployment(more: Partial<ContainerParts> = {}, credentials?: Git
   };
   const lent = credentials === undefined ? {} : { credentials };
   const sandboxes = new HostSandboxes({ ...containersAddress(objects, list), ...lent });
-  return { sandboxes, machine, machines, listed, documents, sent, order, box, anew: () => (boxes = new Map()) };
+  return {
+    sandboxes,
+    machine,
+    machines,
+    listed,
+    documents,
+    sent,
+    order,
+    branches,
+    box,
+    anew: () => (boxes = new Map()),
+  };
 }
+const result = { headers: { "content-type": "application/x-git-upload-pack-result" } };
+const packet = (line: string) => `${(line.length + 5).toString(16).padStart(4, "0")}${line}\n`;
+
 export const lender = (closed: string[] = []): GitCredentials => ({
   open: async () => ({
     username: "x-access-token",

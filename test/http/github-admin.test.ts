@@ -18,7 +18,13 @@ describe("the App, for the deployment's admin", () => {
   it("[GHL-40] says whether there is an App, where it is installed, what is lacking and what was let go by", async () => {
     const { ask, admin } = deployment();
     admin.ignored = [{ why: "ping", n: 2 }];
-    const known = { configured: true, slug: "countersign", default_scope_id: null, problems: [] as string[] };
+    const known = {
+      configured: true,
+      slug: "countersign",
+      default_scope_id: null,
+      problems: [] as string[],
+      troubles: [],
+    };
     const install_url = "https://github.com/apps/countersign/installations/new";
     const whole = await ask("GET", "/api/github", { authorization });
     expect([whole.status, whole.body]).toEqual([200, { ...known, install_url, ignored: [{ why: "ping", n: 2 }] }]);
@@ -31,7 +37,8 @@ describe("the App, for the deployment's admin", () => {
     });
     expect(own.problems).toHaveLength(1);
     admin.undelivered = ["Deliveries that have not come yet: 3."];
-    expect((await ask("GET", "/api/github", { authorization })).body.problems[0]).toBe(admin.undelivered[0]);
+    const troubled = (await ask("GET", "/api/github", { authorization })).body;
+    expect([troubled.problems.length, troubled.troubles]).toEqual([1, admin.undelivered]);
     admin.app = null;
     admin.lacks = [{ name: "GITHUB_PRIVATE_KEY", detail: "Set it." }];
     expect((await ask("GET", "/api/github", { authorization })).body).toMatchObject({

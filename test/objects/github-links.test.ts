@@ -112,9 +112,9 @@ describe("the App's object", () => {
     const after: { guid: string; redelivery: boolean }[] = await at("deliveries");
     const repeated = after.filter(({ redelivery }) => redelivery).map(({ guid }) => guid);
     expect(repeated.toSorted()).toEqual(before.map(({ guid }) => guid).toSorted());
-    const said = await object().deliveryProblems();
+    const said = await object().troubles();
     expect(said).toEqual([expect.stringContaining("not come yet")]);
     await abortAllDurableObjects();
-    expect(await object().deliveryProblems()).toEqual(said);
+    expect(await object().troubles()).toEqual(said);
   });
 });

@@ -4,6 +4,9 @@ import type { Plant } from "./plants.ts";
 const rules = { test: "test/domain/gate.test.ts" } as const;
 const gate = { test: "test/agents/container-gate.test.ts" } as const;
 const waits = { test: "test/agents/container-waits.test.ts" } as const;
+const git = { test: "test/agents/container-git.test.ts" } as const;
+const hosts = { test: "test/agents/container-hosts.test.ts" } as const;
+const said = { test: "test/domain/gate-said.test.ts" } as const;
 const box = { test: "test/agents/container-box.test.ts" } as const;
 
 export const containerPlants: readonly Plant[] = [
@@ -98,8 +101,8 @@ export const containerPlants: readonly Plant[] = [
   {
     id: "containers-handed-credential",
     file: "src/adapters/container-box.ts",
-    find: "const { credential, pass: _, ...input } = methods[method].input.parse(body);",
-    replace: "const { pass: _, ...input } = methods[method].input.parse(body);\n    const { credential } = input;",
+    find: "const { credential, pass: _, ...input } = methods[method].input.parse(document);",
+    replace: "const { pass: _, ...input } = methods[method].input.parse(document);\n    const { credential } = input;",
     why: "the credential goes into the container with the call",
     subset: box,
   },
@@ -114,26 +117,123 @@ export const containerPlants: readonly Plant[] = [
   {
     id: "containers-late-presets",
     file: "src/adapters/container-box.ts",
-    find: "const { hosts = [], presets = {} } = (await this.#known()) ?? {};",
-    replace: 'const { hosts = [] } = (await this.#known()) ?? {};\n    const presets = await line.ask("presets", {});',
+    find: "const { hosts, presets } = known;",
+    replace: 'const { hosts } = known;\n        const presets = await line.ask("presets", {});',
     why: "an agent's container says which hosts a preset opens",
     subset: box,
   },
   {
     id: "containers-hosts-stay",
     file: "src/adapters/container-box.ts",
-    find: "    } else if (hosts.length > 0) await this.#note({ hosts: [] });\n",
-    replace: "    }\n",
+    find: "    if (network === undefined) await this.#close(true);\n    else {",
+    replace: "    if (network !== undefined) {",
     why: "what set-up was granted is open to what an agent runs",
     subset: box,
   },
   {
-    id: "containers-silent-git",
+    id: "containers-hosts-again",
     file: "src/adapters/container-box.ts",
-    find: "known.secret !== silent?.secret",
-    replace: 'known.secret !== ""',
-    why: "a scope's git waits for ever on a container that does not answer",
+    find: "if (known?.made && !known.closed) {",
+    replace: "if (known?.made) {",
+    why: "a set-up that is asked again opens its hosts to what an agent runs",
+    subset: hosts,
+  },
+  {
+    id: "containers-hosts-by-name",
+    file: "src/adapters/container-box.ts",
+    find: "if (!asks.has(method)) await",
+    replace: 'if (method === "openPty") await',
+    why: "set-up's hosts are open while files are changed",
+    subset: hosts,
+  },
+  {
+    id: "containers-hosts-pass-on",
+    file: "src/adapters/container-box.ts",
+    find: "    this.#granted.abort();\n",
+    replace: "",
+    why: "what set-up left open speaks with a granted host while an agent works",
+    subset: hosts,
+  },
+  {
+    id: "containers-end-forgotten",
+    file: "src/adapters/container-box.ts",
+    find: "    await this.#kept.note({ made: false, hosts: [], closed: true });\n",
+    replace: "",
+    why: "a sandbox that was ended works on where its container did not end",
+    subset: box,
+  },
+  {
+    id: "containers-create-overtaken",
+    file: "src/adapters/container-box.ts",
+    find: "return done(this.#inTurn(async () => this.#create(methods.create.input.parse(await documentOf(request)))));",
+    replace:
+      "{\n        const input = methods.create.input.parse(await documentOf(request));\n        return done(this.#inTurn(() => this.#create(input)));\n      }",
+    why: "a sandbox stands that was ended after it was asked for",
+    subset: box,
+  },
+  {
+    id: "containers-answer-endless",
+    file: "src/adapters/container-time.ts",
+    find: "Promise.race([reader.read(), limit])",
+    replace: "reader.read()",
+    why: "an answer that never ends is waited for",
     subset: waits,
+  },
+  {
+    id: "containers-timer-stays",
+    file: "src/adapters/container-time.ts",
+    find: "    cancel(reason) {\n      done();\n",
+    replace: "    cancel(reason) {\n",
+    why: "each answer that is not read holds a timer",
+    subset: waits,
+  },
+  {
+    id: "containers-git-spent",
+    file: "src/adapters/container-git.ts",
+    find: '    if (spends) await kept.note({ retired: "spent" });\n',
+    replace: "    if (spends) spends.valueOf();\n",
+    why: "what happened to a container that read an agent's bundle stays in it",
+    subset: git,
+  },
+  {
+    id: "containers-git-unasked",
+    file: "src/adapters/container-git.ts",
+    find: "if (!(await answers(line))) {",
+    replace: "if (line.secret === (await answers.name)) {",
+    why: "an operation of git waits twenty minutes on a container that says nothing",
+    subset: git,
+  },
+  {
+    id: "containers-git-word",
+    file: "src/adapters/container-box.ts",
+    find: "          if (push !== null && answer.ok && !(await passage.stands())) throw unseen(push.branch);\n",
+    replace: "          unseen.name.at(0);\n",
+    why: "a container's word that it pushed is believed",
+    subset: git,
+  },
+  {
+    id: "containers-push-refused",
+    file: "src/domain/gate-said.ts",
+    find: " && refs.length === 1 && refs[0] === ",
+    replace: " && refs.length === 1 && refs[0] !== ",
+    why: "a push that its server refused counts",
+    subset: said,
+  },
+  {
+    id: "containers-bundle-large",
+    file: "src/adapters/container-bundle.ts",
+    find: "if (bytes > max_bytes) {",
+    replace: "if (bytes > 2 * max_bytes) {",
+    why: "a bundle takes all the memory its object has",
+    subset: { test: "test/agents/container-bundle.test.ts" },
+  },
+  {
+    id: "containers-silent-git",
+    file: "src/adapters/container-git.ts",
+    find: '    await kept.note({ retired: "silent" });\n',
+    replace: "",
+    why: "a scope's git waits again and again on a container that does not answer",
+    subset: git,
   },
   {
     id: "containers-git-anywhere",
@@ -146,7 +246,7 @@ export const containerPlants: readonly Plant[] = [
   {
     id: "containers-foreign-scope",
     file: "src/adapters/container-box.ts",
-    find: "if (scope_id !== (gitScopeOf(this.#parts.name) ?? (await this.#known())?.spec?.scope_id))",
+    find: "if (scope_id !== (gitScopeOf(this.#parts.name) ?? (await this.#kept.known())?.spec?.scope_id))",
     replace: 'if (scope_id === "")',
     why: "a repository is reached from another scope's container",
     subset: box,
@@ -154,9 +254,8 @@ export const containerPlants: readonly Plant[] = [
   {
     id: "containers-forgotten-first",
     file: "src/adapters/container-box.ts",
-    find: "    if (this.#parts.machine?.running) await endMachine(this.#parts.machine);\n    await this.#parts.list.forgetSandbox(this.#parts.name);\n",
-    replace:
-      "    await this.#parts.list.forgetSandbox(this.#parts.name);\n    if (this.#parts.machine?.running) await endMachine(this.#parts.machine);\n",
+    find: "    if (machine?.running) await endMachine(machine);\n    await list.forgetSandbox(name);\n",
+    replace: "    await list.forgetSandbox(name);\n    if (machine?.running) await endMachine(machine);\n",
     why: "a container whose end failed is on no list",
     subset: box,
   },

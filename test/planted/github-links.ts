@@ -18,8 +18,8 @@ export const githubLinkPlants: readonly Plant[] = [
   {
     id: "github-redelivers-all",
     file: "src/domain/github/redelivery.ts",
-    find: "if (same.some(({ ok }) => ok)) return [];",
-    replace: "if (same.every(({ ok }) => ok)) return [];",
+    find: "arrived.has(one.guid) ? []",
+    replace: "one.ok ? []",
     why: "what came at the second try is asked for again",
     subset: links,
   },
@@ -30,6 +30,22 @@ export const githubLinkPlants: readonly Plant[] = [
     replace: "const again = before.version >= asked.version ? null : now;",
     why: "what an event tells while GitHub is being asked is never looked at",
     subset: rows,
+  },
+  {
+    id: "github-delivery-is-news",
+    file: "durable-objects/github/rows.ts",
+    find: "next_at = CASE WHEN tries > 0 THEN coalesce(next_at, ?2) ELSE ?2 END",
+    replace: "next_at = ?2",
+    why: "an installation that is too big is listed again with each delivery",
+    subset: rows,
+  },
+  {
+    id: "github-lost-each-time",
+    file: "durable-objects/github/tries.ts",
+    find: "this.#lost ??= lostOf(this.#known());",
+    replace: "this.#lost = lostOf(this.#known());",
+    why: "after an outage whoever asks how it stands keeps every delivery waiting",
+    subset: { test: "test/agents/github-deliveries.test.ts" },
   },
   {
     id: "github-scope-invented",

@@ -11,6 +11,7 @@ import { githubApiPlants } from "./github-api.ts";
 import { githubDoorPlants } from "./github-door.ts";
 import { githubLinkPlants } from "./github-links.ts";
 import { githubRuntimePlants } from "./github-runtime.ts";
+import { grantScriptPlants } from "./grant-scripts.ts";
 import { grantWordPlants } from "./grant-words.ts";
 import { grantPlants } from "./grants.ts";
 import { ladderPlants } from "./ladder.ts";
@@ -79,6 +80,7 @@ export const plants: readonly Plant[] = [
   ...standingPlants,
   ...textPlants,
   ...grantPlants,
+  ...grantScriptPlants,
   ...grantWordPlants,
   ...unnamedPlants,
   ...webhookPlants,

@@ -1,7 +1,9 @@
-/** Small bugs in what the command line says around its answers, and in what a plan may hold unseen. */
+/** Small bugs in what the command line says around its answers, in what a plan may hold unseen, and in how GitHub's texts are read. */
 import type { Plant } from "./plants.ts";
 
 const texts = { test: "test/cli/texts.test.ts" } as const;
+const work = { test: "test/domain/github-text-work.test.ts" } as const;
+const sight = { test: "test/domain/github-text-sight.test.ts" } as const;
 
 export const textPlants: readonly Plant[] = [
   {
@@ -51,5 +53,45 @@ export const textPlants: readonly Plant[] = [
     replace: "\\u{2800}",
     why: "a plan may hold fillers and selectors that nobody sees",
     subset: { test: "test/domain/plan.test.ts" },
+  },
+  {
+    id: "text-looked-for-again",
+    file: "src/domain/github/text-page.ts",
+    find: "const found = nextOf(state, close, pos + open.length);",
+    replace: "const found = src.indexOf(close, pos + open.length);",
+    why: "a comment that never ends is looked for again at each that begins: a text takes seconds",
+    subset: work,
+  },
+  {
+    id: "text-command-any-length",
+    file: "src/domain/github/commands.ts",
+    find: "if (comment.length > limits.github_command_chars) return unclear;",
+    replace: "",
+    why: "a comment is parsed however long it is, before it is asked who wrote it",
+    subset: work,
+  },
+  {
+    id: "text-sum-one-dollar",
+    file: "src/domain/github/text-sums.ts",
+    find: "const end = Math.max(next, free, dollar.double ? double : -1, outside);",
+    replace: "const end = next;",
+    why: "a sum ends at the first dollar in it, and what stands behind that is hidden from people alone",
+    subset: sight,
+  },
+  {
+    id: "text-only-letters",
+    file: "src/domain/github/text-words.ts",
+    find: `const word = new RegExp(\`[^\${mark}]+\`, "gu");`,
+    replace: "const word = /[\\p{L}\\p{N}\\p{M}]+/gu;",
+    why: "words in enclosed letters or Braille pass the judge",
+    subset: sight,
+  },
+  {
+    id: "text-out-of-sight",
+    file: "src/domain/github/text-shown.ts",
+    find: "if (aside && read < line.length)",
+    replace: "if (aside && read > line.length)",
+    why: "words far to the right of a line of code reach the model, and nobody sees them",
+    subset: sight,
   },
 ];

@@ -1,9 +1,10 @@
 /** What is said to whoever wrote a command that decides nothing: how it is written. [GHR-87] [GHR-89] [GHR-90] */
+import { limits } from "../../limits.ts";
 import type { GithubDecision } from "./deciding.ts";
-import { blocks, marker, quoted } from "./words.ts";
+import { blocks, counted, marker, quoted } from "./words.ts";
 
 const commands = [
-  "To wish for something, write /countersign and the wish on a line of its own, outside code, quotes and HTML; whatever it begins with, /countersign do: ... makes a task of it.",
+  `To wish for something, write /countersign and the wish on a line of its own, outside code, lists, quotes and HTML, in a comment of at most ${counted(limits.github_command_chars)} characters; whatever it begins with, /countersign do: ... makes a task of it.`,
   "To decide or to ask, write a comment that holds one line and nothing else: /countersign approve, /countersign cancel or /countersign status; /countersign deny takes a reason behind it.",
 ].join(" ");
 

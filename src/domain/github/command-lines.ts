@@ -1,7 +1,8 @@
 /**
- * The lines of a comment that begin with `/countersign` at the margin, outside fences, quotations and comments, and of
- * each whether something above may hold it: code or a formula that did not end, an HTML block, a table. [GHI-11]
+ * The lines of a comment that the page shows as beginning with `/countersign`, outside fences, quotations and comments,
+ * and of each whether something above may hold it: code or a formula that did not end, an HTML block, a table. [GHI-11]
  */
+import { limits } from "../../limits.ts";
 import { drawn, unread } from "./text-tags.ts";
 import { sameName } from "./triggers.ts";
 
@@ -13,11 +14,17 @@ export interface Line {
   readonly held: boolean;
   /** Written as nothing that we take: `/countersign: ...`, or with our name before it. */
   readonly odd: boolean;
+  /** Not at the very margin: up to three spaces, which no page shows. */
+  readonly indented: boolean;
 }
 
-const word = /^\/countersign(?=[ \t]|$)[ \t]*(.*)$/i;
+const word = /^( {0,3})\/countersign(?=[ \t]|$)[ \t]*(.*)$/i;
 const oddWord = /^\/countersign(?:[:;,!?]|\.(?=[ \t]|$))/i;
 const called = /^@([A-Za-z0-9-]+)(?:\[bot\])?[:,]?[ \t]+\/countersign(?![\p{L}\p{N}_-])/iu;
+
+/** Marked as an item, emphasis, code, a heading or as plain text, or indented: the page shows the command in it. */
+const dressed = /^[ \t]*(?:(?:[-+*]|\d{1,9}[.)]|#{1,6})[ \t]+)?[*_`]{0,3}\\?\/countersign(?![\p{L}\p{N}_/-])/iu;
+const mentioned = /^[ \t]*@([A-Za-z0-9-]+)(?:\[bot\])?[:,]?[ \t]+[^ \t]/;
 
 const blank = /^[ \t]*$/;
 const fenceStart = /^(`{3,}(?=[^`]*$)|~{3,})/;
@@ -27,6 +34,7 @@ const innerStart = /^[ \t]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*(`{3,}(?=[^`]*$)|~{3,
 const innerEnd = /^[ \t]*(`{3,}|~{3,})[ \t]*$/;
 
 const span = /(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)/g;
+const listItem = /^ {0,3}(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$)/;
 /** Each pairs with the next of its like in the same paragraph. */
 const pairs = /`+|~~|\$\$/g;
 /** A block of its own: nothing before it reaches into it. */
@@ -46,10 +54,21 @@ function isHtml(name: string): boolean {
   return drawn.has(name) || unread.has(name);
 }
 
+/** A plain look: in some line no word stands before one, but for tags and a name that is called. */
+export function couldCommand(text: string): boolean {
+  return text.split(/[\n\r]/).some((line) => {
+    const at = line.search(/\/countersign/i);
+    const before = line.slice(0, at).replace(/<[^<>]*>/g, "");
+    return at !== -1 && !/[\p{L}\p{N}]/u.test(before.replace(/^[ \t]*@[A-Za-z0-9-]+(?:\[bot\])?/, ""));
+  });
+}
+
 export function commandLines(text: string, slug: string): Line[] {
   const found: Line[] = [];
   const above = new Above();
   let [fence, quoted, at] = ["", false, 0];
+  // What is indented below an item is the item's, as in a list of what to do: nobody's order.
+  let [listed, parted] = [false, true];
   for (const line of text.split("\n")) {
     const begins = at;
     at += line.length + 1;
@@ -64,18 +83,28 @@ export function commandLines(text: string, slug: string): Line[] {
     const run = above.inFence ? undefined : fenceStart.exec(line)?.[1];
     // A quotation goes on over lines that are not marked, until one is blank.
     if (run !== undefined || blank.test(line)) {
-      [fence, quoted] = [run ?? "", false];
+      [fence, quoted, parted] = [run ?? "", false, true];
       above.paragraphEnds();
       continue;
     }
     quoted ||= /^ {0,3}>/.test(line);
     if (quoted) continue;
-    const rest = word.exec(line)?.[1];
-    const odd = rest === undefined && isOdd(line, slug);
-    if (rest !== undefined || odd) found.push({ at: begins, rest: rest ?? "", held: above.holds(), odd });
+    listed = listItem.test(line) || (listed && !(parted && /^[^ \t]/.test(line)));
+    parted = false;
+    const [, indent = "", rest] = word.exec(line) ?? [];
+    const [odd, held, indented] = [rest === undefined && isOdd(line, slug), above.holds(), indent !== ""];
+    const counts = indented ? !held && !listed : rest !== undefined || odd;
+    if (counts) found.push({ at: begins, rest: rest ?? "", held, odd, indented });
     above.take(line);
   }
   return found;
+}
+/** The whole comment is one line that a person plainly meant for us, and wrote so that it is no command. */
+export function isMeant(comment: string, slug: string): boolean {
+  const line = comment.trimEnd().replace(/^\s*\n/, "");
+  if (line.length > limits.github_meant_chars || /[\r\n]/.test(line)) return false;
+  const name = mentioned.exec(line)?.[1];
+  return dressed.test(line) || (name !== undefined && slug !== "" && sameName(name, slug));
 }
 function isOdd(line: string, slug: string): boolean {
   const name = called.exec(line)?.[1];

@@ -4,7 +4,7 @@
  * words. [GHI-10] [GHI-11] [GHI-47]
  */
 import { limits } from "../../limits.ts";
-import { commandLines, type Line } from "./command-lines.ts";
+import { commandLines, couldCommand, isMeant, type Line } from "./command-lines.ts";
 import { cleanText } from "./text.ts";
 import { withoutUnseen } from "./text-unseen.ts";
 
@@ -21,22 +21,46 @@ export type Command =
 
 const unclear: Command = { what: "unclear" };
 
-/** Null when the comment asks nothing of us. `slug`: our App's name, by which people may call it first. */
-export function readCommand(comment: string, slug = ""): Command | null {
-  // Most comments ask nothing of us, and anybody writes them: they are not parsed.
-  if (!/\/countersign/i.test(withoutUnseen(comment).clean)) return null;
+/**
+ * Null when the comment asks nothing of us. `slug`: our App's name, by which people may call it first. `called`: who says
+ * it and no command means to give one; not so where any comment is heard as a wish.
+ */
+export function readCommand(comment: string, slug = "", called = true): Command | null {
+  const seeable = withoutUnseen(comment).clean;
+  const none = isMeant(seeable, called ? slug : "") ? unclear : null;
+  // Most comments ask nothing of us, and anybody writes them: they are not parsed, nor is one that would take long.
+  if (!couldCommand(seeable)) return none;
+  if (comment.length > limits.github_command_chars) return unclear;
   const text = comment.replace(/\r\n?/g, "\n").replace(/\p{Zs}/gu, " ");
   const { clean, hidden } = cleanText(text);
   // As the page shows it, and as it is written: what is not in both is not surely what its author said.
   const shown = commandLines(clean, slug);
   const wrote = commandLines(text, slug);
   const all = [...shown, ...wrote];
-  if (all.length === 0) return null;
+  if (all.length === 0) return none;
   if (all.some(decides)) return decisionOf(text, { clean, hidden, shown, wrote });
-  const [seen] = shown.filter(isFree);
+  const free = shown.filter(isFree);
+  const [seen] = free;
   if (seen === undefined || !wrote.some(isFree)) return unclear;
-  return { what: /^help[ \t]*[.!?]?$/i.test(seen.rest) ? "help" : "wish" };
+  if (/^help[ \t]*[.!?]?$/i.test(seen.rest)) return { what: "help" };
+  return free.every(({ rest }) => isWish(rest)) ? { what: "wish" } : unclear;
 }
+/**
+ * One word alone may be a yes or a no in other words. Nothing at all asks for the thread; where words are not parted by
+ * spaces, so many letters are a sentence; `do:` makes a wish of anything.
+ */
+function isWish(rest: string): boolean {
+  const told = /^do:(.*)$/isu.exec(rest)?.[1]?.trim();
+  if (told !== undefined) return told !== "";
+  const [word = "", ...more] = rest.trim().split(/\s+/u);
+  if (word === "" || more.length > 0) return true;
+  const orders = /^[a-z]{3,}[.!]?$/i.test(word) && !answering.test(word);
+  return orders || (word.match(unspaced)?.length ?? 0) >= limits.github_unspaced_wish;
+}
+/** Beginnings of words that answer a question, however they go on or are misspelled. */
+const answering =
+  /^(?:a+p+r|ac+ept|agree|allow|confirm|consent|den[iy]|declin|disagree|disallow|refus|reject|can+[ce]|stop|abort|halt|end|quit|drop|kill|undo|revert|stat|help|yes|yep|yea|yup|nope|nah|okay|sure|lgtm|good|great|nice|fine|perfect|merge|ship|sign|counter|done|wait|hold|pause|proceed|continue|resume|start|thank|thx|ack|nack|veto|pass|fail)/i;
+const unspaced = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/gu;
 function decides({ rest, odd }: Line): boolean {
   return !odd && /^(?:approve|deny|cancel|status)(?![\p{L}\p{N}_-])/iu.test(rest);
 }
@@ -60,7 +84,7 @@ interface Read {
 function decisionOf(text: string, { clean, hidden, shown, wrote }: Read): Command {
   const [[seen, again], [first, ...more]] = [shown, wrote];
   if (seen === undefined || again !== undefined || first === undefined || more.length > 0) return unclear;
-  if (!decides(first) || text.slice(0, first.at).trim() !== "") return unclear;
+  if (!decides(first) || first.indented || seen.indented || text.slice(0, first.at).trim() !== "") return unclear;
   const denied = denial.exec(clean.slice(seen.at))?.[1];
   if (denied !== undefined) {
     const [, , hash = null, reason = denied] = named.exec(denied) ?? [];

@@ -172,10 +172,10 @@ function isUs(person: GithubPerson | null | undefined, { identity, triggers }: S
 /** A comment or a review that is new. Editing one later triggers nothing. */
 function ofWords(seen: Seen, said: Said, event: string): Happening | Ignored {
   const { by, thread, triggers } = seen;
-  const command = readCommand(said.body ?? "", seen.identity.slug);
+  const review = event !== "issue_comment" && triggers.review_comment && branchOfOurs(thread) !== null;
+  const command = readCommand(said.body ?? "", seen.identity.slug, !review);
   const comment_id = event === "pull_request_review" ? null : said.id;
   if (command === null) {
-    const review = event !== "issue_comment" && triggers.review_comment && branchOfOurs(thread) !== null;
     if (!review || (said.body ?? "").trim() === "") return "no_command";
     return wish(seen, "review_comment", said, comment_id);
   }
@@ -206,7 +206,7 @@ type Wish = Extract<Happening, { kind: "wish" }>;
 function wish(seen: Seen, trigger: Wish["trigger"], said?: Said, comment_id: number | null = null): Happening {
   const { about, by, thread } = seen;
   const own = written(about.thread?.user ?? null, about.thread?.body ?? null);
-  const texts = said === undefined ? [own] : [own, written(said.user, placeOf(said) + (said.body ?? ""))];
+  const texts = said === undefined ? [own] : [own, { ...written(said.user, said.body), ...placeOf(said) }];
   const labels = about.thread?.labels ?? [];
   const label = trigger === "label" ? (about.label?.name ?? null) : null;
   const at = said === undefined ? momentOf(about.thread?.updated_at ?? "") : saidAt(said);
@@ -216,8 +216,8 @@ function wish(seen: Seen, trigger: Wish["trigger"], said?: Said, comment_id: num
   };
 }
 /** A review comment speaks of a line. */
-function placeOf({ path, line }: Said): string {
-  return path === null ? "" : `(${path}${line === null ? "" : `, line ${line}`})\n`;
+function placeOf({ path, line }: Said) {
+  return path === null || path === "" ? {} : { place: { path, line } };
 }
 type Changed = Extract<Happening, { kind: "changed" }>;
 function changed({ by, thread }: Seen, what: Changed["what"], comment_id: number | null = null): Happening {

@@ -22,18 +22,26 @@ export interface Lost {
   readonly due_ms: number;
 }
 
-/** What no try brought, oldest first. Of what GitHub tried first before the list begins nothing is known: it is left out. */
+/**
+ * What no try brought, oldest first. Of what GitHub tried first before the list begins nothing is known: it is left out.
+ * Each time is read once and each look among those that came halves them: the list is as long as an outage makes it.
+ */
 export function lostOf(tries: readonly Tried[]): Lost[] {
-  const came = tries
-    .filter(({ ok }) => ok)
-    .map(at)
-    .toSorted((a, b) => a - b);
-  const lost = [...Map.groupBy(tries, ({ guid }) => guid).values()].flatMap((same) => {
-    if (same.some(({ ok }) => ok)) return [];
-    const sorted = same.toSorted((a, b) => at(a) - at(b));
+  const came: number[] = [];
+  const arrived = new Set<string>();
+  for (const one of tries)
+    if (one.ok) {
+      came.push(at(one));
+      arrived.add(one.guid);
+    }
+  came.sort((a, b) => a - b);
+  const open = tries.flatMap((one) => (arrived.has(one.guid) ? [] : [{ ...one, at_ms: at(one) }]));
+  const lost = [...Map.groupBy(open, ({ guid }) => guid).values()].flatMap((same) => {
+    const sorted = same.toSorted((a, b) => a.at_ms - b.at_ms);
     const [first, last] = [sorted[0], sorted.at(-1)];
     if (first === undefined || last === undefined || first.redelivery) return [];
-    return [{ id: last.id, since_ms: at(first), due_ms: at(last) + waitAfter(sorted.map(at), came) }];
+    const times = sorted.map(({ at_ms }) => at_ms);
+    return [{ id: last.id, since_ms: first.at_ms, due_ms: last.at_ms + waitAfter(times, came) }];
   });
   return lost.toSorted((a, b) => a.since_ms - b.since_ms);
 }
@@ -48,8 +56,18 @@ function waitAfter(tried: readonly number[], came: readonly number[]): number {
   const waits = limits.github_redelivery_waits_ms;
   const last = tried.at(-1) ?? 0;
   const before = tried.at(-2) ?? Number.NEGATIVE_INFINITY;
-  const opened = (came.at(-1) ?? 0) > last && !((came.findLast((one) => one <= last) ?? before) > before);
+  const opened = (came.at(-1) ?? 0) > last && !((lastUntil(came, last) ?? before) > before);
   return waits[opened ? 0 : Math.min(tried.length, waits.length) - 1] ?? waits[0];
+}
+/** The last of `sorted` that is not after `until`. */
+function lastUntil(sorted: readonly number[], until: number): number | undefined {
+  let [from, to] = [0, sorted.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if ((sorted[middle] ?? until) <= until) from = middle + 1;
+    else to = middle;
+  }
+  return sorted[from - 1];
 }
 
 /** Whether the list, newest first, has come to what GitHub brings no more. */

@@ -32,7 +32,13 @@ export const githubThread = z.strictObject({
 export type GithubThread = z.infer<typeof githubThread>;
 
 /** Somebody's words as they wrote them. Whose they are decides how far they are trusted. */
-const written = z.strictObject({ by: githubPerson, text: z.string().max(100_000), cut: z.boolean() });
+const written = z.strictObject({
+  by: githubPerson,
+  text: z.string().max(100_000),
+  cut: z.boolean(),
+  /** What a review comment speaks of. The path is not its author's word: whoever made the pull request has named the file. */
+  place: z.strictObject({ path: z.string().max(1_000), line: githubId.nullable() }).exactOptional(),
+});
 
 export const triggerNames = [
   "label",

@@ -5,7 +5,7 @@
 import { pagesOf, unescaped } from "./text-page.ts";
 import { shownOf } from "./text-shown.ts";
 import { withoutUnseen } from "./text-unseen.ts";
-import { inOrder, sameWords, tellingOf, unshown, untagged, wordsOf } from "./text-words.ts";
+import { inOrder, joined, sameWords, tellingOf, unshown, untagged, wordsOf } from "./text-words.ts";
 
 export interface Shown {
   readonly shown: string;
@@ -13,7 +13,7 @@ export interface Shown {
   readonly hidden: readonly string[];
 }
 
-const unread = "[This text was not read: what its page shows of it is not certain. It stands on GitHub.]";
+export const unread = "[This text was not read: what its page shows of it is not certain. It stands on GitHub.]";
 /** Tags that end a word; others may stand within one. */
 const apart =
   /<\/?(?:blockquote|br|d[dlt]|details|div|h[1-6r]|img|li|[op]l?|pre|summary|t[dhr]|table|tbody|ul)[ \t\n]*\/?>/gi;
@@ -27,7 +27,11 @@ export function judged(text: string, scanned: string, taken: readonly string[]):
   const left = tellingOf(unescaped(untagged(scanned.replace(apart, " "), () => "")));
   if (everywhere(left) && (sameWords(left, tellingOf(own)) || !anyIn(left, taken))) return null;
   if (!everywhere(tellingOf(own))) return { shown: unread, hidden: [text] };
-  return { shown: pages[0], hidden: unshown(text, wordsOf(own)) };
+  return { shown: pages[0], hidden: unshown(text, withoutBlanks(text), wordsOf(own)) };
+}
+/** A blank that is written as a reference is no word to be told, and buries none. */
+function withoutBlanks(text: string): string {
+  return text.replace(/&[#\w]{1,33};/g, (one) => (wordsOf(unescaped(one)).length === 0 ? " ".repeat(one.length) : one));
 }
 
 /**
@@ -36,9 +40,7 @@ export function judged(text: string, scanned: string, taken: readonly string[]):
  */
 function anyIn(left: readonly string[], taken: readonly string[]): boolean {
   const whole = withoutUnseen(unescaped(taken.join("\n"))).clean;
-  // Marks within a word do not part it on the page.
-  const joined = whole.replace(/<[^<>]*>/g, "").replace(/[^\p{L}\p{N}\p{M}\s]/gu, "");
-  const there = new Set([...wordsOf(whole), ...wordsOf(joined)]);
+  const there = new Set([...wordsOf(whole), ...wordsOf(joined(whole.replace(/<[^<>]*>/g, "")))]);
   return left.some((one) => there.has(one));
 }
 

@@ -21,6 +21,12 @@ const definition =
 const footnote = /\[\^[^\]\n]{1,100}\]:/y;
 const blank = /^[ \t]*$/;
 
+/** The first run of as many backticks: those behind it are not looked at. */
+function sameRun(text: string, length: number): RegExpExecArray | undefined {
+  for (const found of text.matchAll(/`+/g)) if (found[0].length === length) return found;
+  return undefined;
+}
+
 /** `text` has no carriage returns. */
 export function withoutMarks(text: string): Parted {
   return new Scan(text).run();
@@ -134,7 +140,7 @@ class Scan {
     this.#work += rest.length;
     let length = run.length;
     if (this.#calm && line?.html === false) {
-      const end = [...rest.matchAll(/`+/g)].find(([other]) => other.length === run.length);
+      const end = sameRun(rest, run.length);
       // Of a table, only what stands in one cell.
       if (end !== undefined && !rest.slice(0, end.index).includes("|")) length += end.index + run.length;
     }

@@ -6,6 +6,8 @@ import MarkdownIt, { type MarkdownIt as Markdown, type StateInline } from "markd
 import footnotes from "markdown-it-footnote";
 import { type DefaultTreeAdapterTypes, defaultTreeAdapter, html, parseFragment } from "parse5";
 import { limits } from "../../limits.ts";
+import { linesOf } from "./text-blocks.ts";
+import { withoutSums } from "./text-sums.ts";
 import { trimmedOf } from "./text-words.ts";
 
 export type Node = DefaultTreeAdapterTypes.ChildNode;
@@ -16,21 +18,43 @@ export function unescaped(text: string): string {
   return plain.utils.unescapeAll(text).replace(/&#(?:x[0-9a-f]{1,6}|\d{1,7});/gi, " ");
 }
 
-/** As GitHub takes it; as plain Markdown; with sums, and with tags that it may take for words. */
-export function pagesOf(text: string): readonly [Page, ...Page[]] {
-  if (text.length > limits.github_page_chars) throw new Error("too long");
-  const marks = text.match(/[[\]*_~<>`&]/g)?.length ?? 0;
-  if (marks > limits.github_page_marks) throw new Error("too many marks");
-  return [pageOf(github.render(text)), pageOf(plain.render(text)), ...(doubted.test(text) ? [other(text)] : [])];
+/** A line may be a block of its own: as dear as so many marks. */
+const lineCosts = 2;
+/** Whether its page would take long, or its text could be anything. What is dear is what may begin something, and a line. */
+export function isTooMuch(text: string): boolean {
+  if (text.length > limits.github_page_chars) return true;
+  if ((text.match(/\n/g)?.length ?? 0) > limits.github_page_lines) return true;
+  let [marks, inCode] = [0, 0];
+  // In a fence they are cheap, and a log has many; but who knows that it is one.
+  for (const { text: line, code } of linesOf(text)) {
+    // What may open a link or a picture costs twice what others do.
+    const found = (line.match(/[[\]*_~<>`&$\\]/g)?.length ?? 0) + (line.match(/\[/g)?.length ?? 0);
+    if (code) inCode += found;
+    else marks += found + lineCosts;
+  }
+  return marks > limits.github_page_marks || inCode > limits.github_page_code_marks;
 }
-function other(text: string): Page {
-  return pageOf(summed.render(text).replace(oddTags, "&lt;"));
+
+/** As GitHub takes it; as plain Markdown; with sums, and with tags that it may take for words. Equal ones are made once. */
+export function pagesOf(text: string): readonly [Page, ...Page[]] {
+  const all = [github.render(text)];
+  // Without any of these the two differ in nothing but breaks.
+  if (/\[\^|<[A-Za-z/!?]/.test(text) || text.split(/\s+/).some(hasOddAddress)) all.push(plain.render(text));
+  const sums = text.indexOf("$") !== text.lastIndexOf("$");
+  if (sums || oddTag.test(text)) all.push((sums ? summed.render(text) : (all[0] ?? "")).replace(oddTags, "&lt;"));
+  const [first = "", ...others] = all;
+  return [pageOf(first), ...others.filter((one) => one !== first).map(pageOf)];
+}
+/** Marks in a bare address may be of it, or not. */
+function hasOddAddress(word: string): boolean {
+  const at = word.search(/https?:\/\/|ftp:\/\/|www\./);
+  return at !== -1 && /[*_`~[\]!&\\$|<]/.test(word.slice(at));
 }
 /** What stands behind these is read in another way, if they are tags. */
 const otherwise =
   "frameset iframe math noembed noframes noscript plaintext script select style svg template textarea title xmp";
-const oddTags = new RegExp(`<(?=/?(?:${otherwise.replaceAll(" ", "|")})(?![a-z0-9-]))`, "gi");
-const doubted = new RegExp(`\\$|${oddTags.source}`, "i");
+const oddTag = new RegExp(`<(?=/?(?:${otherwise.replaceAll(" ", "|")})(?![a-z0-9-]))`, "i");
+const oddTags = new RegExp(oddTag.source, "gi");
 
 /** An element's tags can be made again and again by what follows them: a page with too many nodes is none. */
 function pageOf(source: string): Page {
@@ -43,25 +67,17 @@ function pageOf(source: string): Page {
   };
   const treeAdapter = { ...defaultTreeAdapter, createElement: counted(defaultTreeAdapter.createElement) };
   const context = defaultTreeAdapter.createElement("div", html.NS.HTML, []);
-  return parseFragment(context, source, { treeAdapter, scriptingEnabled: false });
+  const page = parseFragment(context, source, { treeAdapter, scriptingEnabled: false });
+  withoutSums(page);
+  return page;
 }
 
 type Inline = (state: StateInline, silent: boolean) => boolean;
 
-/** Words, up to a mark or to where an address may begin. */
-const words = /(?:(?!https?:|ftp:|www\.)[^\n!#$%&*+\-:<=>@[\\\]^_`{}~])+|[hfw]/y;
+/** Words, up to a mark that a rule begins with or to where an address may begin. */
+const words = /(?:(?!https?:|ftp:|www\.)[^\n!$&*<[\\\]_`~])+|[hfw]/y;
 const address = /(?:(?:https?|ftp):\/\/|www\.)[\p{L}\p{N}_-][^\s<]*/uy;
 const sum = /\$\$[^$]+\$\$|\$`[^`\n]+`\$|\$(?![ \t\n])[^$\n]*[^ \t\n\\$]\$(?!\d)/y;
-
-/** TeX has commands and comments that hide words: of a sum with one nothing is surely shown. */
-const unsureSum: Inline = (state, silent) => {
-  sum.lastIndex = state.pos;
-  const found = sum.exec(state.src)?.[0] ?? "";
-  if (!/[\\%]/.test(found) || state.pos + found.length > state.posMax) return false;
-  if (!silent) state.pending += " ";
-  state.pos += found.length;
-  return true;
-};
 
 function taken(pattern: RegExp, end: (found: string) => string = (found) => found): Inline {
   return (state, silent) => {
@@ -74,6 +90,8 @@ function taken(pattern: RegExp, end: (found: string) => string = (found) => foun
     return true;
   };
 }
+/** An escape stays as it was written: whether it is one in a sum is seen on the page. */
+const escaped: Inline = taken(/\\[!-/:-@[-`{-~]/y);
 /** A bare address goes on over marks, so that none in it opens anything; not over those at its end, nor in brackets. */
 const bareAddress: Inline = (state, silent) => {
   const before = state.src.slice(Math.max(0, state.pos - limits.github_address_chars), state.pos);
@@ -96,13 +114,25 @@ const special: Inline = (state, silent) => {
   const [open, close] = specials.find(([start]) => src.startsWith(start, pos)) ?? ["", ""];
   if (open === "" || (open === "<!" && !/[A-Za-z]/.test(src.charAt(pos + 2)))) return false;
   const [short] = /^<!---?>/.exec(src.slice(pos, pos + 6)) ?? [];
-  const found = src.indexOf(close, pos + open.length);
+  const found = nextOf(state, close, pos + open.length);
   const end = short === undefined ? found + close.length : pos + short.length;
   if ((found === -1 && short === undefined) || end > state.posMax) return false;
   if (!silent) state.push("html_inline", "", 0).content = src.slice(pos, end);
   state.pos = end;
   return true;
 };
+
+/** Of each text, where what was looked for last stands, and from where on it is the next: nothing is looked for twice. */
+const ends = new WeakMap<StateInline, Map<string, { readonly from: number; readonly at: number }>>();
+function nextOf(state: StateInline, close: string, from: number): number {
+  const known = ends.get(state) ?? new Map<string, { from: number; at: number }>();
+  ends.set(state, known);
+  const last = known.get(close);
+  if (last !== undefined && last.from <= from && (last.at === -1 || from <= last.at)) return last.at;
+  const at = state.src.indexOf(close, from);
+  known.set(close, { from, at });
+  return at;
+}
 
 /** In an issue a line's end is a break, elsewhere not. */
 function markdown(breaks: boolean): Markdown {
@@ -113,12 +143,12 @@ function markdown(breaks: boolean): Markdown {
   made.normalizeLinkText = (url) => url;
   made.inline.ruler.at("text", taken(words));
   made.inline.ruler.before("html_inline", "special", special);
+  made.inline.ruler.before("escape", "escaped", escaped);
   return made;
 }
 function extended(): Markdown {
   const made = markdown(true).use(footnotes).disable(["footnote_inline"]);
   made.inline.ruler.before("text", "address", bareAddress);
-  made.inline.ruler.before("escape", "unsure_sum", unsureSum);
   // Notes stand below everything else, and are hidden by the scanner too.
   made.core.ruler.after("footnote_tail", "no_notes", ({ tokens }) => {
     const at = tokens.findIndex(({ type }) => type === "footnote_block_open");

@@ -5,6 +5,7 @@
 import type { DefaultTreeAdapterTypes } from "parse5";
 import { limits } from "../../limits.ts";
 import type { Node, Page } from "./text-page.ts";
+import { gone } from "./text-sums.ts";
 import { languages, pictured, unread } from "./text-tags.ts";
 import { trimmedOf } from "./text-words.ts";
 
@@ -36,13 +37,17 @@ export function shownOf(page: Page): string {
 }
 
 function inside(nodes: readonly Node[], place: Place): string {
-  let text = "";
+  const parts: string[] = [];
+  let begun = false;
   for (const node of nodes) {
     const next = shown(node, place);
     // What begins a line has no space before it.
-    text += text.endsWith("\n") && !place.code ? next.replace(/^ +/, "") : next;
+    const part: string = begun && !place.code ? next.replace(/^ +/, "") : next;
+    if (part === "") continue;
+    parts.push(part);
+    begun = part.endsWith("\n");
   }
-  return text;
+  return parts.join("");
 }
 function shown(node: Node, place: Place): string {
   if ("value" in node) return place.code ? node.value : node.value.replace(/[ \t\n\f\r]+/g, " ");
@@ -102,6 +107,32 @@ function addressOf(node: Element, name: string): string {
   return /[\s\p{Zs}]/u.test(value) || value.length > limits.github_address_chars ? "" : value;
 }
 
+/** Code does not wrap: what stands far to the right behind nothing but blanks has to be looked for. */
+function inSight(code: string): string {
+  return code.split("\n").map(lineInSight).join("\n");
+}
+const blanks = /[\s\p{Z}\p{C}\p{Default_Ignorable_Code_Point}\u{2800}]+/gu;
+function lineInSight(line: string): string {
+  let [column, read] = [0, 0];
+  for (const { 0: run, index } of line.matchAll(blanks)) {
+    const from = column + widthOf(line.slice(read, index));
+    column = endOfBlanks(run, from);
+    read = index + run.length;
+    const aside = column - from >= limits.github_code_blanks && column >= limits.github_code_columns;
+    if (aside && read < line.length) return `${line.slice(0, index)} ${gone}`;
+  }
+  return line;
+}
+/** What is not plain may take the room of two. */
+function widthOf(text: string): number {
+  return text.length + (text.match(/[^ -~]/g)?.length ?? 0);
+}
+function endOfBlanks(run: string, from: number): number {
+  let column = from;
+  for (const one of run) column = one === "\t" ? (Math.floor(column / 8) + 1) * 8 : column + 1;
+  return column;
+}
+
 /** GitHub draws some languages' code as a picture, and knows the language by either attribute. */
 function fenceOf(node: Element, within: Place): string {
   const [first] = node.childNodes;
@@ -111,7 +142,7 @@ function fenceOf(node: Element, within: Place): string {
   const languagesNamed = named.map((one) => one.replace(/^language-/, ""));
   const language = languagesNamed.find((one) => languages.has(one)) ?? "";
   const drawn = languagesNamed.find((one) => pictured.has(one));
-  const code = drawn === undefined ? inside(node.childNodes, within) : "";
+  const code = drawn === undefined ? inSight(inside(node.childNodes, within)) : "";
   const runs = code.match(/`{3,}/g) ?? [];
   const fence = "`".repeat(Math.max(2, ...runs.map(({ length }) => length)) + 1);
   return `${fence}${drawn ?? language}\n${code.replace(/\n$/, "")}\n${fence}`;

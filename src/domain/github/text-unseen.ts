@@ -1,4 +1,5 @@
 /** Characters of a GitHub text that no screen shows are taken out of it, and told. [GHI-42] */
+import { limits } from "../../limits.ts";
 import { hidden as unseen, visible } from "../visible.ts";
 
 /** Pictures are made with joiners and selectors, and three flags with tag characters: those hide nothing. */
@@ -31,8 +32,10 @@ export function withoutUnseen(text: string): { clean: string; runs: string[] } {
 }
 
 /** Tag characters are letters that no screen shows: what they spell is said beside them. */
-function told(run: string, times: number): string {
+function told(whole: string, times: number): string {
+  const run = whole.slice(0, limits.github_hidden_chars);
   const spelt = run.replace(tagCharacters, (mark) => String.fromCodePoint((mark.codePointAt(0) ?? 0) - 0xe0000));
   const reads = spelt === run ? "" : ` (reads "${visible(spelt)}")`;
-  return `${visible(run)}${reads}${times > 1 ? ` (${times} times)` : ""}`;
+  const more = whole.length > run.length ? ` … and ${whole.length - run.length} more` : "";
+  return `${visible(run)}${reads}${more}${times > 1 ? ` (${times} times)` : ""}`;
 }

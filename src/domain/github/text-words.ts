@@ -2,7 +2,10 @@
 import { limits } from "../../limits.ts";
 import { drawn, languages, pictured } from "./text-tags.ts";
 
-const word = /[\p{L}\p{N}\p{M}]+/gu;
+/** All that may be read as a letter: anything but blanks, what cannot be seen, and the marks that Markdown may take away. */
+const mark = "\\s\\p{Z}\\p{C}\\u{FFFD}!-\\/:-@\\[-`\\{-~";
+const word = new RegExp(`[^${mark}]+`, "gu");
+const marks = new RegExp(`[${mark}]`, "gu");
 const number = /(?<![\p{L}\p{N}])\d{1,9}[.)](?=\s|$)/gu;
 
 const tag = new RegExp(`</?(?:${[...drawn].join("|")})[ \\t\\n]*/?>`, "gi");
@@ -10,6 +13,10 @@ const tag = new RegExp(`</?(?:${[...drawn].join("|")})[ \\t\\n]*/?>`, "gi");
 /** Tags that a page draws say nothing. */
 export function untagged(text: string, instead: (mark: string) => string): string {
   return text.replace(tag, instead);
+}
+/** Marks within a word do not part it on the page. */
+export function joined(text: string): string {
+  return text.replace(marks, (one) => (/\s/.test(one) ? one : ""));
 }
 export function wordsOf(text: string): string[] {
   return text.match(word) ?? [];
@@ -42,9 +49,12 @@ export function inOrder(some: readonly string[], all: readonly string[]): boolea
   return at >= some.length;
 }
 
-/** The parts of `source` whose words are not among the `shown`, each written as it stands; a few seen words do not part two. */
-export function unshown(source: string, shown: readonly string[]): string[] {
-  const all = [...untagged(source, (mark) => " ".repeat(mark.length)).matchAll(word)];
+/**
+ * The parts of `source` whose words are not among the `shown`, each written as it stands; a few seen words do not part
+ * two. `bare`: the source, as long, with blanks for what is no word.
+ */
+export function unshown(source: string, bare: string, shown: readonly string[]): string[] {
+  const all = [...untagged(bare, (mark) => " ".repeat(mark.length)).matchAll(word)];
   const missing = missed(
     all.map(([one]) => one),
     shown,
@@ -72,6 +82,7 @@ function missed(source: readonly string[], shown: readonly string[]): number[] {
     if (known === undefined) places.set(key, [at]);
     else known.push(at);
   });
+  const meets = shown.map((one, at) => places.get(`${one} ${shown[at + 1] ?? ""}`));
   const missing: number[] = [];
   let [at, seen] = [0, 0];
   while (at < source.length) {
@@ -80,17 +91,18 @@ function missed(source: readonly string[], shown: readonly string[]): number[] {
       seen++;
       continue;
     }
-    const next = meeting(places, shown, at, seen) ?? { at: at + 1, seen };
+    const next = meeting(meets, at, seen) ?? { at: at + 1, seen };
     for (; at < next.at; at++) missing.push(at);
     seen = next.seen;
   }
   return missing;
 }
-function meeting(places: ReadonlyMap<string, readonly number[]>, shown: readonly string[], at: number, seen: number) {
+/** `meets`: of each seen word, the places of the source where it stands before its next. */
+function meeting(meets: readonly (readonly number[] | undefined)[], at: number, seen: number) {
   let best: { at: number; seen: number; far: number } | null = null;
-  for (let ahead = 0; ahead < limits.github_page_search && seen + ahead < shown.length; ahead++) {
-    const place = places.get(`${shown[seen + ahead]} ${shown[seen + ahead + 1] ?? ""}`);
-    const found = place === undefined ? undefined : firstFrom(place, at);
+  const most = Math.min(limits.github_page_search, meets.length - seen);
+  for (let ahead = 0; ahead < most && (best === null || ahead < best.far); ahead++) {
+    const found = firstFrom(meets[seen + ahead] ?? [], at);
     if (found !== undefined && (best === null || found - at + ahead < best.far))
       best = { at: found, seen: seen + ahead, far: found - at + ahead };
   }

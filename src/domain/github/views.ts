@@ -13,6 +13,8 @@ export const githubOverview = z.strictObject({
   default_scope_id: z.string().nullable(),
   /** What is lacking or cannot be used, and what to do. */
   problems: z.array(z.string()),
+  /** What does not work between GitHub and here, and as of when: deliveries that did not come, installations that cannot be read. */
+  troubles: z.array(z.string()).default([]),
   /** Events of no scope that were let go by. */
   ignored: z.array(z.strictObject({ why: z.string(), n: z.number().int() })),
 });

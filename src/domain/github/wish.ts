@@ -27,8 +27,10 @@ export function mayAsk({ by, trigger }: Wish, people: People): boolean {
 /** The same asked again on the same thread: without words of its own, a trigger asks for the thread itself. */
 export function askOf({ trigger, texts }: Wish): string {
   if (trigger === "failed_check") return "check";
-  const said = trigger === "comment" || trigger === "review_comment" ? texts.at(-1)?.text : undefined;
-  return said === undefined ? "thread" : `said:${sha256Hex(canonicalJson(said))}`;
+  const said = trigger === "comment" || trigger === "review_comment" ? texts.at(-1) : undefined;
+  if (said === undefined) return "thread";
+  const { text, place } = said;
+  return `said:${sha256Hex(canonicalJson(place === undefined ? text : { text, place }))}`;
 }
 
 export interface WishedTask {
@@ -62,12 +64,19 @@ export function taskOf(wish: Wish, people: People): WishedTask {
     const what = wish.trigger === "failed_check" ? "failed check" : at === 0 ? "text" : "comment";
     const source = `${what} of ${where} by ${githubSubject(said.by.login)}`;
     sources.push({ taint, source });
+    // Named by whoever made the pull request: beside the words of who speaks of it, and never among them.
+    const named = said.place === undefined ? null : placeText(said.place, trust(own?.by.login ?? ""), where);
+    if (named !== null) {
+      hidden.unshift(...named.hidden);
+      sources.push(named.from);
+    }
     const text = clean.trim();
     if (text === "") continue;
     const kept = text.slice(0, room).toWellFormed();
     room -= kept.length;
     const whole = kept.length === text.length && !said.cut ? kept : `${kept}\n[cut: the rest stands on GitHub]`;
     parts.unshift(taint === "member" ? whole : asData(whole, { taint, source }));
+    if (named !== null) parts.unshift(asData(named.text, named.from));
   }
   const shown = visibleLine(title.clean.replaceAll(/\s+/gu, " ").trim())
     .slice(0, limits.github_title_chars)
@@ -80,6 +89,16 @@ export function taskOf(wish: Wish, people: People): WishedTask {
     sources,
     hidden: shownHidden(hidden),
   };
+}
+
+/** The line that a review comment stands at: data, on one line, with nothing in it that does anything. */
+function placeText({ path, line }: NonNullable<Wish["texts"][number]["place"]>, taint: Taint, where: string) {
+  const { clean, hidden } = cleanTitle(path);
+  const whole = visibleLine(clean);
+  const most = limits.github_path_chars;
+  const shown = whole.length > most ? `${whole.slice(0, most).toWellFormed()} [cut]` : whole;
+  const text = `${shown}${line === null ? "" : `, line ${line}`}`;
+  return { text, hidden, from: { taint, source: `file of ${where} that a comment is about` } };
 }
 
 /** Labels may have been set by whoever wrote the issue's form: only the one that was just set is known to be its setter's. */

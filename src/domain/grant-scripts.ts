@@ -1,0 +1,99 @@
+/**
+ * What a wildcard stands for beside the name of a script: whoever reads the words behind it is a program of the project,
+ * which nobody here knows. So none is handed on, but a path to tests. [GR-95] [GR-96] [GR-97]
+ */
+import { readOptions } from "./shell-options.ts";
+import { knowsCommand } from "./shell-runner-code.ts";
+import { runnerOptions } from "./shell-runner-options.ts";
+
+const packages = /^(?:npm|yarn|pnpm|bun)$/;
+const tools = /^(?:deno|cargo|go)$/;
+/** Commands that run a script, by its name behind them or by their own. */
+const starting = /^(?:run|test|t|tst|start|stop|restart)$/;
+const tests = /^(?:test|t|tst|test(?::[\w-]+)+)$/;
+const scriptName = /^\w[\w-]*(?::[\w-]+)*$/;
+/** Where package.json has no such script, npm runs the program of that name, with the words behind it. */
+const brought = /^env$/;
+const firstWords: Readonly<Record<string, RegExp>> = {
+  vitest: /^(?:run|watch|dev|bench|related|list)$/,
+  mocha: /^(?!)/,
+  ctest: /^(?!)/,
+};
+
+/** A file or folder below the workspace, which no program takes for an option, a command or an answer. */
+export function isPlainPath(word: string): boolean {
+  return /^(?:\.\/)?\w[\w./+-]*$/.test(word) && /\/|\.[a-zA-Z]\w*$/.test(word) && !goesUp(word);
+}
+/** Whether a part of it leads up: behind a link to a folder that is elsewhere than the words say. */
+export function goesUp(path: string): boolean {
+  return /(?:^|\/)\.\.(?:\/|$)/.test(path);
+}
+
+/** Whether wildcards may stand for the words at those places, of the words behind the runner's name. */
+export function scriptHolds(name: string, words: readonly string[], wild: readonly number[]): boolean {
+  const at = operandFrom(name, words, 0);
+  if (Object.hasOwn(firstWords, name)) return namesTests(name, words, wild, at);
+  if (!packages.test(name) && !tools.test(name)) return true;
+  if (at < 0) return at === none || wild.every((place) => words[place]?.startsWith("-") === true);
+  const command = words[at] ?? "";
+  if (tools.test(name)) return handsOnNothing(name, words, wild, at);
+  if (command === "run") {
+    const script = operandFrom(name, words, at + 1);
+    return script < 0 ? script === none || wild.every((place) => place <= at) : behindScript(name, words, wild, script);
+  }
+  // What is neither is spelled by the grant, and runs whatever it runs.
+  return (knowsCommand(name, command) && !starting.test(command)) || behindScript(name, words, wild, at);
+}
+function behindScript(runner: string, words: readonly string[], wild: readonly number[], script: number): boolean {
+  const name = words[script] ?? "";
+  if (wild.includes(script) && (!scriptName.test(name) || brought.test(name))) return false;
+  // Only npm keeps its first `--` to itself: any other says to the script's program that no option follows.
+  const kept = runner === "npm" ? words.indexOf("--") : -1;
+  return wild.every((at) => at <= script || (tests.test(name) && (at === kept || isPlainPath(words[at] ?? ""))));
+}
+/** Behind `--`, and behind a command that runs what the grant spells, stand words of another program. */
+function handsOnNothing(name: string, words: readonly string[], wild: readonly number[], at: number): boolean {
+  const command = words[at] ?? "";
+  const end = words.indexOf("--");
+  const own = end < 0 ? words.length : end;
+  if (!knowsCommand(name, command) && wild.some((place) => place > at)) return false;
+  // `go test` hands on what follows an option behind the packages.
+  const last = name === "go" && command === "test" ? packagesEnd(words, at) : own;
+  return wild.every((place) => {
+    const word = words[place] ?? "";
+    if (place > own) return name === "cargo" && /^(?:test|t)$/.test(command) && word === "--nocapture";
+    return place < last || word.startsWith("-") || isValue(name, words, place);
+  });
+}
+function packagesEnd(words: readonly string[], command: number): number {
+  const first = operandFrom("go", words, command + 1);
+  if (first < 0) return words.length;
+  const after = words.findIndex((word, at) => at > first && word.startsWith("-"));
+  return after < 0 ? words.length : after;
+}
+function isValue(name: string, words: readonly string[], place: number): boolean {
+  return readOptions(runnerOptions[name] ?? {}, words).values.some((one) => one.in === place && one.in !== one.at);
+}
+/** A runner with commands of its own takes a bare word for one: under a wildcard it is listed, or a path. */
+function namesTests(name: string, words: readonly string[], wild: readonly number[], first: number): boolean {
+  const listed = firstWords[name]?.test(words[first] ?? "") === true;
+  return wild.every((at) => {
+    const word = words[at] ?? "";
+    if (word.startsWith("-") || isValue(name, words, at) || isPlainPath(word)) return true;
+    return listed && at >= first;
+  });
+}
+
+const none = -1;
+const unsure = -2;
+/** The next word that is no option and no value; `unsure` behind an option that may take it for its value. */
+function operandFrom(name: string, words: readonly string[], from: number): number {
+  const { odd, values } = readOptions(runnerOptions[name] ?? {}, words);
+  const end = words.indexOf("--");
+  for (const [at, word] of words.entries()) {
+    if (at < from || at === end || values.some((one) => one.in === at && one.in !== one.at)) continue;
+    if (!word.startsWith("-") || (end >= 0 && at > end)) return at;
+    if (odd.includes(at) && !word.includes("=")) return unsure;
+  }
+  return none;
+}
