@@ -170,12 +170,13 @@ export const githubLimits = {
   github_page_marks: 6_000,
   github_page_code_marks: 16_000,
   github_page_nodes: 10_000,
+  github_page_tokens: 20_000,
   github_page_depth: 100,
   github_page_small: 3,
   github_page_aside: 12,
   /** Columns of code in sight, and blanks behind which nobody looks for more. */
-  github_code_columns: 100,
-  github_code_blanks: 20,
+  github_code_columns: 120,
+  github_code_blanks: 40,
   /** Words between which the page's are looked for again in the source, and seen ones that one hidden part spans. */
   github_page_search: 64,
   github_page_gap: 3,

@@ -135,7 +135,7 @@ export class ContainerBox {
       throw new SandboxFailure("too_many", `${limits.container_sandboxes} sandboxes exist`, true);
     const line = await this.#begin(spec);
     const [presets] = await Promise.all([line.ask("presets", {}), line.ask("create", input)]);
-    await this.#kept.note({ presets, made: true });
+    await this.#kept.note(() => ({ presets, made: true }));
   }
 
   /**
@@ -144,7 +144,7 @@ export class ContainerBox {
    */
   async #destroy(): Promise<void> {
     const { machine, list, name } = this.#parts;
-    await this.#kept.note({ made: false, hosts: [], closed: true });
+    await this.#kept.note(() => ({ made: false, hosts: [], closed: true }));
     this.#cut();
     if (machine?.running) await endMachine(machine);
     await list.forgetSandbox(name);
@@ -156,23 +156,21 @@ export class ContainerBox {
     const line = await this.#alive();
     const { network } = input.spec;
     if (network === undefined) await this.#close(true);
-    else {
-      const known = await this.#kept.known();
-      if (known?.made && !known.closed) {
-        const { hosts, presets } = known;
+    else
+      await this.#kept.note(({ made, closed, hosts, presets }) => {
+        if (!made || closed) return null;
         const words = network.hosts.map((word) => word.toLowerCase());
         const meant = words.flatMap((word) => (Object.hasOwn(presets, word) ? (presets[word] ?? []) : [word]));
-        await this.#kept.note({ hosts: [...new Set([...hosts, ...meant])] });
-      }
-    }
+        return { hosts: [...new Set([...hosts, ...meant])] };
+      });
     return line.call("exec", JSON.stringify(input), limits.container_call_ms);
   }
   /** For good, once something was open or what an agent says has run: the files before set-up are laid out without it. */
   async #close(ran: boolean): Promise<void> {
-    const known = await this.#kept.known();
-    if (known === null || known.closed || (known.hosts.length === 0 && !ran)) return;
-    await this.#kept.note({ hosts: [], closed: true });
-    this.#cut();
+    const anew = await this.#kept.note(({ closed, hosts }) =>
+      closed || (hosts.length === 0 && !ran) ? null : { hosts: [], closed: true },
+    );
+    if (anew) this.#cut();
   }
   #cut(): void {
     this.#granted.abort();
@@ -200,8 +198,11 @@ export class ContainerBox {
           const answer = await line.send(method, writeCall(asked, bundle), signal);
           const said = await readUpTo(answer.body, limits.container_git_answer_bytes);
           if (said === null) throw new SandboxFailure("internal", `the container's answer to "${method}" is too long`);
-          if (push !== null && answer.ok && !(await passage.stands())) throw unseen(push.branch);
-          return new Response(textOf(said), { status: answer.status });
+          if (push === null) return new Response(textOf(said), { status: answer.status });
+          // What was asked twice may be refused because the first push went through.
+          const stands = await passage.stands();
+          if (answer.ok && !stands) throw unseen(push.branch);
+          return stands ? Response.json(null) : new Response(textOf(said), { status: answer.status });
         });
       } finally {
         passage.close();

@@ -34,10 +34,10 @@ export class GitContainer {
         return await work(line);
       } catch (error) {
         const lost = error instanceof SandboxFailure && error.code === "unreachable";
-        if (lost) await inTurn(() => this.#giveUp(line.secret));
-        if (!lost || again || error instanceof Late) throw error;
+        if (lost || error instanceof Late) await inTurn(() => this.#giveUp(line.secret));
+        if (!lost || again) throw error;
       } finally {
-        await this.#leave(line);
+        this.#leave(line);
       }
     }
   }
@@ -57,24 +57,30 @@ export class GitContainer {
     let line: Line | null = null;
     if (machine?.running && known?.made && this.#mayJoin(known)) {
       line = new Line(machine, known.secret);
-      if (!(await answers(line))) {
+      if (await answers(line)) {
+        if (!this.#mayJoin(known)) line = null;
+      } else if (this.#at(known.secret) > 0) {
+        // It may only be busy with what others asked of it, and they have longer.
+        throw new Late("the container for git did not answer in time, and others are at work in it: ask again later");
+      } else {
         await this.#giveUp(known.secret);
         line = null;
-      } else if (!this.#mayJoin(known)) line = null;
+      }
     }
     if (line === null) {
       line = await begin();
-      await kept.note({ made: true });
+      await kept.note(() => ({ made: true }));
     }
-    if (spends) await kept.note({ retired: "spent" });
+    if (spends) await kept.note(() => ({ retired: "spent" }));
     this.#under.set(line.secret, this.#at(line.secret) + 1);
     return line;
   }
-  #leave({ secret }: Line): Promise<void> {
+  /** Whoever leaves does not wait for its end, nor for another's beginning that stands before it. */
+  #leave({ secret }: Line): void {
     const left = this.#at(secret) - 1;
     if (left > 0) this.#under.set(secret, left);
     else this.#under.delete(secret);
-    return this.tidy();
+    void this.tidy().catch((error: unknown) => console.error("a container for git could not be looked at", error));
   }
   /** One that was spent takes others in only while it could not be ended anyway. */
   #mayJoin({ secret, retired }: Kept): boolean {
@@ -85,7 +91,7 @@ export class GitContainer {
   async #giveUp(secret: string): Promise<void> {
     const { kept } = this.#parts;
     if ((await kept.known())?.secret !== secret) return;
-    await kept.note({ retired: "silent" });
+    await kept.note(() => ({ retired: "silent" }));
     await this.#end();
   }
   async #end(): Promise<void> {

@@ -48,9 +48,14 @@ export class Remembered {
   begin(begun: Pick<Kept, "secret" | "spec">): Promise<void> {
     return this.#put({ ...begun, made: false, hosts: [], closed: false, presets: {}, retired: null });
   }
-  async note(change: Partial<Kept>): Promise<void> {
-    const known = await this.known();
-    if (known !== null) await this.#put({ ...known, ...change });
+  /** `changes` sees what is known when it is changed, and answers null for no change. False when there was none. */
+  async note(changes: (known: Kept) => Partial<Kept> | null): Promise<boolean> {
+    await this.known();
+    const known = this.#known ?? null;
+    const change = known === null ? null : changes(known);
+    if (known === null || change === null) return false;
+    await this.#put({ ...known, ...change });
+    return true;
   }
   async clear(): Promise<void> {
     this.#known = null;

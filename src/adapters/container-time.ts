@@ -1,9 +1,9 @@
-/** Nothing is waited for without a limit: what a container or its platform does not do in time is `unreachable`. [CON-15] */
+/** Nothing is waited for without a limit: what a container or its platform does not do in time is `silent`. [CON-15] */
 import { SandboxFailure } from "../agents/ports.ts";
 
 export class Late extends SandboxFailure {
   constructor(message: string) {
-    super("unreachable", message, true);
+    super("silent", message, true);
   }
 }
 /** What takes longer is told to stop, and not waited for whether or not it does. */
@@ -37,13 +37,13 @@ export async function answered(
       over.abort();
     }, ms);
   });
-  // Whoever reads on hears of it.
+  // Whoever reads on hears of it by the signal.
   limit.catch(() => {});
   const done = (): void => clearTimeout(timer);
   try {
     const { status, body } = await Promise.race([work(over.signal), limit]);
     if (body === null) done();
-    const held = body === null ? null : until(body.getReader(), limit, done);
+    const held = body === null ? null : until(body.getReader(), { signal: over.signal, late }, done);
     return new Response(held, { status, headers: { "content-type": "application/json" } });
   } catch (error) {
     done();
@@ -53,20 +53,27 @@ export async function answered(
 /** The same bytes until the limit, and `done` at their end, whichever it is. */
 function until(
   reader: ReadableStreamDefaultReader<Uint8Array>,
-  limit: Promise<never>,
+  { signal, late }: { readonly signal: AbortSignal; readonly late: string },
   done: () => void,
 ): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
+    start(controller) {
+      const cutOff = (): void => {
+        controller.error(new Late(late));
+        void reader.cancel().catch(() => {});
+      };
+      signal.addEventListener("abort", cutOff, { once: true });
+    },
     async pull(controller) {
       try {
-        const piece = await Promise.race([reader.read(), limit]);
+        const piece = await reader.read();
+        if (signal.aborted) return;
         if (!piece.done) return controller.enqueue(piece.value);
         done();
         controller.close();
       } catch (error) {
         done();
-        void reader.cancel().catch(() => {});
-        controller.error(error);
+        if (!signal.aborted) controller.error(error);
       }
     },
     cancel(reason) {

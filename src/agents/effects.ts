@@ -59,8 +59,8 @@ export async function lookUpAnywhere(
 
 /**
  * What became of a call, as its sandbox says. One that still runs is ended first: whoever asks is about to destroy the
- * sandbox. `unknown`: the sandbox is gone, or never heard of the call, or does not answer; then it is destroyed here, lest
- * it stands because nobody can ask it. One that can neither be asked nor destroyed is a failure, and tried again.
+ * sandbox. `unknown`: the sandbox is gone, or never heard of the call, or is silent each time it is asked; then it is
+ * destroyed here, lest it stands because nobody can ask it. Any other failure is tried again by whoever asks.
  */
 export async function lookUp(sandboxes: Sandboxes, sandbox: string, call_id: string): Promise<CallOutcome> {
   for (let tries = 1; ; tries += 1) {
@@ -69,7 +69,8 @@ export async function lookUp(sandboxes: Sandboxes, sandbox: string, call_id: str
     } catch (error) {
       if (!(error instanceof SandboxFailure)) throw error;
       if (error.code === "no_such_sandbox" || error.code === "no_such_call") return { state: "unknown" };
-      if (error.retryable && tries < limits.look_up_tries) continue;
+      if (error.code !== "silent") throw error;
+      if (tries < limits.look_up_tries) continue;
       await sandboxes.destroy(sandbox);
       return { state: "unknown" };
     }

@@ -109,6 +109,7 @@ export class SandboxFailure extends Error {
 }
 export const sandboxFailureCodes = [
   "unreachable", // the host did not answer
+  "silent", // it was reached, and said nothing in its time
   "unauthorized",
   "no_such_sandbox",
   "no_such_call",

@@ -55,11 +55,11 @@ const filtering =
 const coreFilter =
   /^(?!.*\b(?:import|include|env|modulemeta|input_filename|get_search_list)\b)[\w .,:|?()[\]"'+*/<>=!-]*$/;
 
-/** Whether wildcards may stand for the words at those places, as far as the program and its form go. */
-export function isCore(run: readonly string[], wild: ReadonlySet<number>): boolean {
+/** Whether wildcards may stand for the words at those places, as far as the program and its form go; `inPaths` of a path. */
+export function isCore(run: readonly string[], wild: ReadonlySet<number>, inPaths: (path: string) => boolean): boolean {
   const name = programName(run[0] ?? "");
   const rest = run.slice(1);
-  if (isProjectRunner(name)) return runnerHolds(run, wild);
+  if (isProjectRunner(name)) return runnerHolds(run, wild, inPaths);
   if (!installed.test(run[0] ?? "")) return false;
   if (/^(?:ba|da)?sh$/.test(name))
     return (inShell(name, run)?.scripts?.length ?? 0) > 0 && unwrap(run).code.length === 0;

@@ -1,5 +1,5 @@
 /** The forms of git for which a wildcard speaks: those that read, `add`, `commit` with its message, and `rm` of files. [GR-78] */
-import { goesUp } from "./grant-scripts.ts";
+import { goesUp } from "./grant-paths.ts";
 import { gitWords } from "./shell-git.ts";
 import { gitOptions } from "./shell-git-options.ts";
 import { type Harmless, type OptionValue, readOptions } from "./shell-options.ts";

@@ -1,9 +1,13 @@
-/** Whether a grant covers a path, and whether it may be written unasked. [GR-4] [GR-62] */
+/** Whether a grant covers a path, and whether it may be written unasked. [GR-4] [GR-62] [GR-100] */
 import { matchesAny } from "./glob.ts";
 import type { Grant } from "./plan-shape.ts";
 import { namesProtected, protectedFile } from "./protected-files.ts";
 import { inGitDirectory, insideWorkspace } from "./workspace-path.ts";
 
+/** Whether a part of it leads up: behind a link to a folder that is elsewhere than the words say. */
+export function goesUp(path: string): boolean {
+  return /(?:^|\/)\.\.(?:\/|$)/.test(path);
+}
 export function pathGranted(path: string, allow: Pick<Grant, "paths">, cwd = "."): boolean {
   const inside = insideWorkspace(path, cwd);
   return inside !== null && !inGitDirectory(inside) && matchesAny(allow.paths, inside);

@@ -30,7 +30,11 @@ function runnerOf(run: readonly string[]): { readonly name: string; readonly at:
 }
 
 /** Whether a wildcard may stand for the words at those places. */
-export function runnerHolds(run: readonly string[], wild: ReadonlySet<number>): boolean {
+export function runnerHolds(
+  run: readonly string[],
+  wild: ReadonlySet<number>,
+  inPaths: (path: string) => boolean,
+): boolean {
   const runner = runnerOf(run);
   if (runner === null) return false;
   // A program that lies in the workspace is read like the one of its name.
@@ -38,7 +42,7 @@ export function runnerHolds(run: readonly string[], wild: ReadonlySet<number>): 
   if ([...wild].some((at) => code.has(run[at] ?? ""))) return false;
   const words = run.slice(runner.at);
   const own = [...wild].map((at) => at - runner.at).filter((at) => at >= 0);
-  if (!scriptHolds(runner.name, words, own)) return false;
+  if (!scriptHolds(runner.name, words, own, inPaths)) return false;
   const { values } = readOptions(runnerOptions[runner.name] ?? {}, words);
   const taken = new Set(values.flatMap((one) => (one.in === one.at ? [] : [one.in])));
   if (words.some((word, at) => answers.test(word) && isOption(words[at - 1]) && !taken.has(at))) return false;

@@ -1,8 +1,10 @@
 /**
  * What a wildcard stands for beside the name of a script: whoever reads the words behind it is a program of the project,
- * which nobody here knows. So none is handed on, but a path to tests. [GR-95] [GR-96] [GR-97]
+ * which nobody here knows. So none is handed on, but the file of a test to what tests. [GR-95] [GR-96] [GR-97] [GR-101]
  */
+import { goesUp } from "./grant-paths.ts";
 import { readOptions } from "./shell-options.ts";
+import { wordsIn } from "./shell-peeled.ts";
 import { knowsCommand } from "./shell-runner-code.ts";
 import { runnerOptions } from "./shell-runner-options.ts";
 
@@ -10,7 +12,15 @@ const packages = /^(?:npm|yarn|pnpm|bun)$/;
 const tools = /^(?:deno|cargo|go)$/;
 /** Commands that run a script, by its name behind them or by their own. */
 const starting = /^(?:run|test|t|tst|start|stop|restart)$/;
-const tests = /^(?:test|t|tst|test(?::[\w-]+)+)$/;
+/** Commands that read, or take away: behind any other a name brings a stranger's package, whose scripts run at once. */
+const bringingNothing = /^(?:ls|list|la|ll|outdated|why|explain|view|info|show|v|uninstall|remove|rm|un)$/;
+/** Names of scripts that only test: `test:clean` and `test:types` remove and compile. */
+const testing = new Set(
+  wordsIn(`
+    unit integration int e2e func functional node browser web api ui core server client watch ci fast slow all once run
+    only coverage cov debug smoke acceptance component components
+  `),
+);
 const scriptName = /^\w[\w-]*(?::[\w-]+)*$/;
 /** Where package.json has no such script, npm runs the program of that name, with the words behind it. */
 const brought = /^env$/;
@@ -24,13 +34,25 @@ const firstWords: Readonly<Record<string, RegExp>> = {
 export function isPlainPath(word: string): boolean {
   return /^(?:\.\/)?\w[\w./+-]*$/.test(word) && /\/|\.[a-zA-Z]\w*$/.test(word) && !goesUp(word);
 }
-/** Whether a part of it leads up: behind a link to a folder that is elsewhere than the words say. */
-export function goesUp(path: string): boolean {
-  return /(?:^|\/)\.\.(?:\/|$)/.test(path);
+const file = /[^/.]\.[a-zA-Z]\w*$/;
+const testFile = /(?:\.test|\.spec|_test)\.[^/]+$|(?:^|\/)test_[^/]+$/;
+const testFolder = /(?:^|\/)(?:tests?|__tests__|spec|e2e)\//;
+/** A file of the item or of a test. A folder is handed on to nobody: what removes it, removes what no word names. */
+function isTestFile(word: string, inPaths: (path: string) => boolean): boolean {
+  return isPlainPath(word) && file.test(word) && (inPaths(word) || testFile.test(word) || testFolder.test(word));
+}
+function isTest(script: string): boolean {
+  const [first, ...kinds] = script.split(":");
+  return first === "test" && kinds.every((kind) => testing.has(kind));
 }
 
 /** Whether wildcards may stand for the words at those places, of the words behind the runner's name. */
-export function scriptHolds(name: string, words: readonly string[], wild: readonly number[]): boolean {
+export function scriptHolds(
+  name: string,
+  words: readonly string[],
+  wild: readonly number[],
+  inPaths: (path: string) => boolean,
+): boolean {
   const at = operandFrom(name, words, 0);
   if (Object.hasOwn(firstWords, name)) return namesTests(name, words, wild, at);
   if (!packages.test(name) && !tools.test(name)) return true;
@@ -39,17 +61,35 @@ export function scriptHolds(name: string, words: readonly string[], wild: readon
   if (tools.test(name)) return handsOnNothing(name, words, wild, at);
   if (command === "run") {
     const script = operandFrom(name, words, at + 1);
-    return script < 0 ? script === none || wild.every((place) => place <= at) : behindScript(name, words, wild, script);
+    if (script < 0) return script === none || wild.every((place) => place <= at);
+    return behindScript(name, words, wild, { at: script, tests: isTest(words[script] ?? "") }, inPaths);
   }
-  // What is neither is spelled by the grant, and runs whatever it runs.
-  return (knowsCommand(name, command) && !starting.test(command)) || behindScript(name, words, wild, at);
+  if (knowsCommand(name, command) && !starting.test(command)) return namesNoPackage(words, wild, at);
+  // What is neither is spelled by the grant, and runs whatever it runs. `t` is a test as a command of npm only.
+  const tests = isTest(command) || (name === "npm" && /^t(?:st)?$/.test(command));
+  return behindScript(name, words, wild, { at, tests }, inPaths);
 }
-function behindScript(runner: string, words: readonly string[], wild: readonly number[], script: number): boolean {
-  const name = words[script] ?? "";
-  if (wild.includes(script) && (!scriptName.test(name) || brought.test(name))) return false;
+/** What brings packages takes none by a wildcard; nor one that the grant spells, where it does not say what for. */
+function namesNoPackage(words: readonly string[], wild: readonly number[], at: number): boolean {
+  if (bringingNothing.test(words[at] ?? "")) return true;
+  const end = words.indexOf("--");
+  return [...words.keys()].every((place) => {
+    const isOption = words[place]?.startsWith("-") === true && (end < 0 || place <= end);
+    return place <= at || isOption || !(wild.includes(at) || wild.includes(place));
+  });
+}
+function behindScript(
+  runner: string,
+  words: readonly string[],
+  wild: readonly number[],
+  script: { readonly at: number; readonly tests: boolean },
+  inPaths: (path: string) => boolean,
+): boolean {
+  const name = words[script.at] ?? "";
+  if (wild.includes(script.at) && (!scriptName.test(name) || brought.test(name))) return false;
   // Only npm keeps its first `--` to itself: any other says to the script's program that no option follows.
   const kept = runner === "npm" ? words.indexOf("--") : -1;
-  return wild.every((at) => at <= script || (tests.test(name) && (at === kept || isPlainPath(words[at] ?? ""))));
+  return wild.every((at) => at <= script.at || (script.tests && (at === kept || isTestFile(words[at] ?? "", inPaths))));
 }
 /** Behind `--`, and behind a command that runs what the grant spells, stand words of another program. */
 function handsOnNothing(name: string, words: readonly string[], wild: readonly number[], at: number): boolean {

@@ -4,9 +4,8 @@
  */
 import { isCore, isOddInput } from "./grant-core.ts";
 import { gitOnlyReads } from "./grant-git.ts";
-import { isUnnamedProtected, wholeGranted, writeGranted } from "./grant-paths.ts";
+import { goesUp, isUnnamedProtected, wholeGranted, writeGranted } from "./grant-paths.ts";
 import { isPlainRun } from "./grant-plain.ts";
-import { goesUp } from "./grant-scripts.ts";
 import type { Grant } from "./plan-shape.ts";
 import { harmlessTargets } from "./shell.ts";
 import { changesUnnamed, filesOf } from "./shell-files.ts";
@@ -24,7 +23,7 @@ export function wildcardsHold(
   cwd: string,
   loose: ReadonlySet<number> = new Set(),
 ): boolean {
-  if (!isCore(run, wild) || changesUnnamed(run)) return false;
+  if (!isCore(run, wild, (path) => writeGranted(path, allow, cwd)) || changesUnnamed(run)) return false;
   if (!isPlainRun(run, wild, run[0] === "git" && gitOnlyReads(run.slice(1)), loose)) return false;
   const literal = new Set(run.filter((_, at) => !wild.has(at)));
   const texts = textsOf(run);

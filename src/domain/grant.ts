@@ -4,7 +4,7 @@
  */
 import type { PatchFile } from "./evidence.ts";
 import { matchesAny, starMatches } from "./glob.ts";
-import { pathGranted, writeGranted } from "./grant-paths.ts";
+import { goesUp, pathGranted, writeGranted } from "./grant-paths.ts";
 import { changesNothing, holdsInFolder, leaves, movesUnseen } from "./grant-place.ts";
 import { wildcardsHold } from "./grant-wild.ts";
 import { readBySetup } from "./plan-protect.ts";
@@ -40,6 +40,8 @@ export function readingGranted(reading: ShellReading, allow: Grant, cwd = "."): 
   if (reading.parse_error !== null || reading.surprises || reading.commands.length === 0) return false;
   // What goes on behind the call nobody looks at.
   if (reading.background) return false;
+  // Behind a link to a folder `..` is another place than the call and its redirects say.
+  if (goesUp(cwd) || [...reading.reads, ...reading.writes].some(goesUp)) return false;
   // After a `cd` a relative target is somewhere else than it says.
   if (leaves(reading, cwd) && reading.reads.length + reading.writes.length > 0) return false;
   // After one that its words do not say where to, no word says what is read.

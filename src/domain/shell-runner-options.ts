@@ -22,8 +22,9 @@ const pnpm: Harmless = {
   long: `silent if-present frozen-lockfile offline prefer-offline ignore-scripts json save-dev save-exact save-prod
     version help`,
 };
+/** Not `-d`: beside what installs it takes the next word for its value. */
 const bun: Harmless = {
-  ...{ alone: true, short: "dDE" },
+  ...{ alone: true, short: "DE" },
   long: "silent if-present frozen-lockfile production ignore-scripts dev exact no-save dry-run version help",
 };
 /** Not `-t`, `-o` and `-W`: by them it makes files, or takes others for made. */

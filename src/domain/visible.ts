@@ -5,7 +5,7 @@
 
 /** What has no mark of its own on a screen, or changes where other marks stand. */
 export const hidden =
-  /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u{2800}]|[\p{Zs}--[\u{20}\u{3000}]]/gv;
+  /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u{2800}\u{1D159}]|[\p{Zs}--[\u{20}\u{3000}]]/gv;
 
 /** For text of several lines: newlines and tabs stay. */
 export function visible(text: string): string {

@@ -187,6 +187,7 @@ export type Output<M extends Method> = z.infer<(typeof methods)[M]["output"]>;
 /** The same list as the port's: the adapter's types fail to compile when they differ. */
 export const failureCodes = [
   "unreachable",
+  "silent",
   "unauthorized",
   "no_such_sandbox",
   "no_such_call",

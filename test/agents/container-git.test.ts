@@ -1,6 +1,7 @@
 /** The container of a scope's git: when it is used again, when it ends, and whose word counts for a push. */
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { gitName } from "../../src/adapters/container-sandboxes.ts";
+import { SandboxFailure } from "../../src/agents/ports.ts";
 import { gateOrigin } from "../../src/domain/gate.ts";
 import { limits } from "../../src/limits.ts";
 import { failure } from "../contract/programs.ts";
@@ -78,13 +79,45 @@ describe("a container for git", () => {
     const late = failure(resolve());
     git.stuck = true;
     await vi.advanceTimersByTimeAsync(limits.container_git_ms);
-    expect([await late, git.starts.length, git.running]).toEqual(["unreachable", 2, true]);
+    expect([await late, git.starts.length, git.running]).toEqual(["silent", 2, true]);
     git.inside = sound;
     anew();
     const before = git.heard.length;
     expect([await failure(resolve()), git.heard.length]).toEqual(["internal", before]);
     git.stuck = false;
     expect([(await resolve()).commit, git.starts.length]).toEqual([commit, 3]);
+  });
+
+  it("[CON-16] what is busy with others is not ended because it does not answer at once: who comes next is told to come again", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const { git, resolve } = scene();
+    const look = held(found);
+    git.inside = () => look.there;
+    const looking = resolve();
+    for (let turns = 0; turns < 20; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+    git.deaf = 1;
+    const next = failure(resolve());
+    await vi.advanceTimersByTimeAsync(limits.container_ask_ms);
+    expect([await next, git.starts.length, git.running]).toEqual(["silent", 1, true]);
+    look.go();
+    expect((await looking).commit).toBe(commit);
+  });
+
+  it("[CON-18] whoever is done with it does not wait for its end", async () => {
+    const { git, publish } = scene();
+    git.destroy = () => new Promise(() => {});
+    expect(await publish()).toBeUndefined();
+  });
+
+  it("[CON-19] a push that is refused when it is asked again, because the first one went through, went through", async () => {
+    const { git, publish, branches } = scene();
+    git.inside = async (method) => {
+      if (method === "publish") throw new SandboxFailure("not_fast_forward", "the branch has moved");
+      return null;
+    };
+    expect(await publish()).toBeUndefined();
+    branches.splice(0, 9);
+    expect(await failure(publish())).toBe("not_fast_forward");
   });
 
   it("[CON-18] it ends once an agent's bundle was read in it, as soon as nothing is under way in it", async () => {

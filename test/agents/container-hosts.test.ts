@@ -61,6 +61,16 @@ describe("the hosts that set-up was granted", () => {
     }
   });
 
+  it("[CON-5] a command that begins beside set-up closes them, whichever of the two is noted last", async () => {
+    for (const first of ["exec", "setup"]) {
+      const d = deployment();
+      await d.sandboxes.create("one", spec("one"));
+      const both = [calls.exec, setup];
+      await Promise.all((first === "exec" ? both : both.toReversed()).map((call) => call?.(d)));
+      expect([first, await status(d)]).toEqual([first, 421]);
+    }
+  });
+
   it("[CON-5] a container from before knows nothing of being closed, and a fresh one under the same name begins anew", async () => {
     const d = deployment();
     await d.sandboxes.create("one", spec("one"));

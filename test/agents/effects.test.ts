@@ -4,7 +4,7 @@ import { lookUpAnywhere } from "../../src/agents/effects.ts";
 import type { Sandboxes } from "../../src/agents/ports.ts";
 import { verifier } from "../../src/agents/verifier.ts";
 import type { VerificationOrder } from "../../src/domain/result.ts";
-import { box, run, unreachable, world } from "../fakes/attempts.ts";
+import { box, run, silent, unreachable, world } from "../fakes/attempts.ts";
 import { attemptResult, environment, publishedOf, type Sample, verificationMessage } from "../fakes/orders.ts";
 import { type Driving, drive, runContext } from "../fakes/world.ts";
 
@@ -68,7 +68,7 @@ describe("an attempt's effects", () => {
     let ends = 0;
     w.faults.next = ({ method }) => {
       if (method === "destroy") ends += 1;
-      return method === "outcome" || (method === "destroy" && ends < 3) ? unreachable() : null;
+      return method === "outcome" || (method === "destroy" && ends < 3) ? silent() : null;
     };
     const before = (stored: unknown) =>
       JSON.stringify(stored).includes('"offset":8') ? { cancelled: true } : undefined;
@@ -77,6 +77,16 @@ describe("an attempt's effects", () => {
     expect(await w.memory.sandboxes()).toEqual([]);
     // Asked twice each time, and told once: when one try had ended it.
     expect(w.asked.filter(({ method }) => method === "outcome").length).toBe(6);
+  });
+  it("[EFF-4] one whose connection is lost is asked again later, and stands until then", async () => {
+    const w = world();
+    let lost = 0;
+    w.faults.next = ({ method }) => (method === "outcome" && lost++ < 3 ? unreachable() : null);
+    const before = (stored: unknown) =>
+      JSON.stringify(stored).includes('"offset":8') ? { cancelled: true } : undefined;
+    await run(w, { steps: ["linger"] }, { before });
+    expect(w.bus.found).toMatchObject([{ call_id: "step-1", outcome: { state: "exited" } }]);
+    expect(w.asked.filter(({ method }) => method === "destroy").length).toBe(1);
   });
   it("[EFF-4] of several sandboxes the silent one is destroyed, and the others are asked", async () => {
     const w = world();
@@ -87,16 +97,16 @@ describe("an attempt's effects", () => {
     const asked: string[] = [];
     const never = { state: "never_started", reason: "it was" } as const;
     const { sandboxes } = w.ports;
-    const silent = {
+    const asking = {
       ...{ destroy: (id: string) => sandboxes.destroy(id), kill: async () => {} },
       outcome: async (id: string) => {
         asked.push(id);
-        if (id === "silent") throw unreachable();
+        if (id === "silent") throw silent();
         return never;
       },
     };
     // As much of it as the question needs.
-    const found = await lookUpAnywhere(silent as unknown as Sandboxes, [{ id: "silent" }, { id: "sound" }], "c");
+    const found = await lookUpAnywhere(asking as unknown as Sandboxes, [{ id: "silent" }, { id: "sound" }], "c");
     expect([found, asked]).toEqual([never, ["silent", "silent", "sound"]]);
     expect((await w.memory.sandboxes()).map(({ id }) => id)).toEqual(["sound"]);
   });

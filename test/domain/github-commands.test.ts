@@ -206,11 +206,29 @@ describe("/countersign in a comment", () => {
       "批准",
       "`x`",
       "do:",
+      "approved, thanks",
+      "Please approve!",
+      "go ahead",
+      "looks good to me",
+      "stop it",
+      "yes please 👍",
     ])
       for (const comment of [`/countersign ${word}`, `Thanks!\n\n /countersign ${word} \n\nbye`])
         expect(readCommand(comment), comment).toEqual({ what: "unclear" });
     expect(readCommand("/countersign fix the pager\n/countersign approved")).toEqual({ what: "unclear" });
-    for (const rest of ["do: approved", "do:lint", "fix", "Implement.", "fix it", "", "修复分页器在最后一页上的错误"])
+    for (const rest of [
+      "do: approved",
+      "do:lint",
+      "fix",
+      "fix-it",
+      "#12",
+      "Implement.",
+      "fix it",
+      "stop using eval",
+      "please fix it",
+      "",
+      "修复分页器在最后一页上的错误",
+    ])
       expect(readCommand(`/countersign ${rest}`), rest).toEqual({ what: "wish" });
   });
   it("[GHI-11] no text whatever makes it throw, and none without the word asks anything", () => {

@@ -34,6 +34,29 @@ describe("what a GitHub page draws, and nobody sees", () => {
       expect(hidden.join("\n"), sum).toContain("EVIL");
     }
   });
+  it("[GHI-53] a sum that a tag, a link or a picture parts, or holds the beginning of, is not read", () => {
+    for (const sum of [
+      "$\\phantom{<p>EVIL \\$5</p>}$",
+      "$\\phantom{\n<div>\nEVIL</div> \\$ }$",
+      "$$\\phantom{<h1>EVIL</h1> $ }$$",
+      "![$](x) \\phantom{EVIL \\$5}$",
+      "[a]($) \\phantom{EVIL \\$5}$",
+      '[a](b "$") \\phantom{EVIL \\$5}$',
+      '<b title="$">x</b> \\phantom{EVIL \\$5}$',
+      "<!-- $ --> \\phantom{EVIL \\$5}$",
+    ]) {
+      const { clean, hidden } = cleanText(`One ${sum}\n\nMore`);
+      expect(clean, sum).not.toContain("EVIL");
+      expect(hidden.join("\n"), sum).toContain("EVIL");
+    }
+  });
+  it("[GHI-53] what a picture is drawn of is not shown, however its language's name goes on", () => {
+    for (const name of ["mermaid", "mermaid,x", "math;x", "geojson{x}"]) {
+      const { clean, hidden } = cleanText(`\`\`\`${name}\n%% EVIL\n\`\`\``);
+      expect(clean, name).not.toContain("EVIL");
+      expect(hidden.join("\n"), name).toContain("EVIL");
+    }
+  });
   it("[GHI-53] what stands between two sums, prices, and dollars in code stay", () => {
     for (const text of [
       "It costs $5 or $10, \\$15 or \\$20.",
@@ -42,6 +65,8 @@ describe("what a GitHub page draws, and nobody sees", () => {
       "```sh\nprintf '%s\\n' $HOME $PATH\n```",
       "$a + b$ and $c$ of it",
       "Costs $5.\n\nOf it 10%.\n\nThen $6.",
+      "The cart shows $90 after a 10% discount off $100, and $20/mo saves 20%, so it is $192.",
+      "Run $ export A=b \\\nand $ make -j4: 90% pass, the rest with $? = 2",
     ])
       expect(cleanText(text)).toEqual({ clean: text, hidden: [] });
     expect(cleanText("where $\\alpha$ is the rate and $\\beta$ the decay").clean).toBe(
@@ -87,7 +112,7 @@ describe("what a GitHub page draws, and nobody sees", () => {
     }
     for (const line of [
       `${"x".repeat(columns * 3)} y`,
-      `NAME${" ".repeat(blanks * 2)}READY${" ".repeat(blanks)}AGE`,
+      `NAME${" ".repeat(blanks)}READY${" ".repeat(blanks)}AGE`,
       `trailing${far}`,
       `${"x".repeat(columns)}${" ".repeat(blanks - 1)}y`,
     ]) {

@@ -44,6 +44,9 @@ describe("the work that a GitHub text makes", () => {
       "*".repeat(limits.github_page_marks + 1),
       "[".repeat(limits.github_page_marks / 2 + 1),
       `\`\`\`\n${"*".repeat(limits.github_page_code_marks + 1)}\n\`\`\``,
+      `${"|a".repeat(200)}|\n${"|-".repeat(200)}|\n${"a\n".repeat(330)}`,
+      `${"- ".repeat(30)}a\n`.repeat(1_000),
+      "![a".repeat(limits.github_page_marks / 3 + 1),
     ])
       expect(cleanText(text).clean).toBe(unread);
   });
@@ -52,6 +55,13 @@ describe("the work that a GitHub text makes", () => {
     expect(cleanText(text)).toEqual({ clean: text, hidden: [] });
     const log = `\`\`\`\n${"2026-11-22 10:00:00 [main] [a_b] com.acme.Foo - failed <x> `y`\n".repeat(900)}\`\`\``;
     expect(cleanText(log)).toEqual({ clean: log, hidden: [] });
+  });
+  it("[GHI-55] a text of which much comes is given up while it is parsed, before anything is made of it", () => {
+    for (const text of [
+      `${"|a".repeat(200)}|\n${"|-".repeat(200)}|\n${"a\n".repeat(330)}`,
+      `${"- ".repeat(30)}a\n`.repeat(1_000),
+    ])
+      expect(() => pagesOf(text)).toThrow("too many tokens");
   });
   it("[GHI-63] a comment in which no line could begin a command makes no page, and one too long for a command is not clear", () => {
     const most = limits.github_command_chars;

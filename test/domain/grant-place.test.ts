@@ -112,6 +112,53 @@ describe("redirects and links", () => {
   });
 });
 
+describe("a `..` behind what may be a link", () => {
+  const commands = ["echo **", "tee **", "touch **", "npm test", "bash -c *", "cat", "ls"];
+  it.each([
+    "echo x > src/linkdir/../scripts/build.js",
+    "echo x >> src/linkdir/../README.md",
+    "npm test > src/linkdir/../README.md",
+    "npm test 2> src/l/../x",
+    "npm test &> src/l/../x",
+    "bash -c 'echo x > src/l/../x'",
+    "echo x > src/linkdir/../tasks.py",
+    "echo x > 'src/l/../x'",
+    "echo x > /workspace/src/l/../x",
+    "cat < src/l/../x",
+    "cat <> src/l/../x",
+    "echo x > src/..",
+  ])("[GR-100] no grant covers %s, nor its own words", (script) => {
+    const own = [...commands, script.replace(/ \d?[<>&].*/, ""), "bash -c **"];
+    for (const paths of [["src/**"], ["**"]]) expect(granted(script, own, ".", paths)).toBe(false);
+  });
+  it.each(["src/linkdir/..", "./src/l/..", "src/l/../", "src/l/../a", "..", "src//l/.//../b"])(
+    "[GR-100] nor a call in the folder %s, where a word is elsewhere than it says",
+    (cwd) => {
+      const scripts = [
+        "tee README.md",
+        "touch x",
+        "tee -a scripts/build.js",
+        "echo x > tasks.py",
+        "echo x | tee t.txt",
+      ];
+      for (const script of [...scripts, "ls", "echo x > src/a"]) {
+        expect(granted(script, [...commands, script], cwd, ["**"]), script).toBe(false);
+        const held = { token: token({ tools: ["shell_execute"], paths: ["**"], commands: [...commands, script] }) };
+        expect(shell(script, held, { cwd }), script).not.toBe("run token");
+      }
+    },
+  );
+  it("[GR-100] a folder and a file that are named straight are covered, and so are dots in a name", () => {
+    expect(granted("tee a.md", commands, "src")).toBe(true);
+    expect(granted("echo x > a", commands, "./src")).toBe(true);
+    expect(granted("echo x > ./src/a..b", commands)).toBe(true);
+    expect(granted("echo x > src/..a", commands)).toBe(true);
+    expect(granted("echo x > b", commands, "src/a..b")).toBe(true);
+    const held = { token: token({ tools: ["shell_execute"], paths: ["src/**"], commands }) };
+    expect(shell("touch x", held, { cwd: "src" })).toBe("run token");
+  });
+});
+
 describe("settings that only say how to print", () => {
   it("[GR-64] CI, NODE_ENV and colours may be set before a granted command, and in the words of a grant", () => {
     for (const set of ["CI=1", "NODE_ENV=test", "CI=1 NO_COLOR=1", "FORCE_COLOR=0"]) {

@@ -62,7 +62,7 @@ describe("commands", () => {
   it("[GR-4] a redirect is granted by paths, from the directory it is in", () => {
     const grant = allow({ commands: ["npm test", "cd *"], paths: ["out/**", "src/out/**"] });
     expect(shellGranted("npm test > out/log 2>&1 < /dev/null", grant)).toBe(true);
-    expect(shellGranted("npm test > ./out/../out/log", grant)).toBe(true);
+    expect(shellGranted("npm test > ./out//./log", grant)).toBe(true);
     expect(shellGranted("npm test > log", grant)).toBe(false);
     expect(shellGranted("npm test < secret", grant)).toBe(false);
     expect(shellGranted("npm test > out/../../x", grant)).toBe(false);

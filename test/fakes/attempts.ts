@@ -52,3 +52,6 @@ export function at(stored: unknown): string {
 export function unreachable(): SandboxFailure {
   return new SandboxFailure("unreachable", "the host does not answer", true);
 }
+export function silent(): SandboxFailure {
+  return new SandboxFailure("silent", "the host did not answer in time", true);
+}

@@ -3,6 +3,8 @@ const openers =
   '<!-- <? <![CDATA[ <!a [ ![ [<!-- aaa<? "<? www.<!-- ]( []( [a] [a](b) [^1] ` `` $ $$ $a $x\\a$ <a < <b> <p> <table> <td> <ul><li> <div> <textarea> <select> <svg> <details> * *_ ** *a* ~~ &amp; &#x200b; \\a http://a( =';
 const lines = [
   ...["1. a\n", "- a\n", "- \n  ", "- ", "> a\n", "> - ", "a\n===\n", "a\n---\n", "# a\n", "a\n", "\n", "***\n", "|a"],
+  // A table's rows are filled up, and each mark of an item may hold another.
+  ...[`${"| a ".repeat(60)}|\n${"|-".repeat(60)}|\n${"a\n".repeat(60)}\n`, `${"- ".repeat(30)}a\n`],
   ...["| a | b |\n", "| a |\n|-|\n", "[a]: b\n", "[a]: b 'c\n", "[^a]: b\n", "```\n", "<!--\n", "<pre>\n", "    a\n"],
 ];
 /** What stands before them decides in how many ways the text is read. */

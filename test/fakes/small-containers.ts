@@ -4,6 +4,7 @@ import type { Machine, MachineStart } from "../../src/adapters/container-machine
 import { containersAddress, type ListedSandbox } from "../../src/adapters/container-sandboxes.ts";
 import { HostSandboxes } from "../../src/adapters/host-sandboxes.ts";
 import type { GitCredentials } from "../../src/agents/github-port.ts";
+import { SandboxFailure } from "../../src/agents/ports.ts";
 
 type Outbound = ReturnType<ContainerParts["outbound"]>;
 export const url = "https://github.com/acme/widgets";
@@ -52,7 +53,13 @@ export class Small implements Machine {
         const [method = "", body] = [new URL(address).pathname.split("/").at(-1), await request.text()];
         this.heard.push({ method, body, authorization: request.headers.get("authorization") });
         if (method === "sandboxes") return Response.json([]);
-        return Response.json((await this.inside(method, JSON.parse(body))) ?? (method === "presets" ? {} : null));
+        try {
+          return Response.json((await this.inside(method, JSON.parse(body))) ?? (method === "presets" ? {} : null));
+        } catch (error) {
+          if (!(error instanceof SandboxFailure)) throw error;
+          const { code, message, retryable } = error;
+          return Response.json({ code, message, retryable }, { status: 400 });
+        }
       },
     };
   }

@@ -2,23 +2,97 @@
 import type { Plant } from "./plants.ts";
 
 const scripts = { test: "test/domain/grant-scripts.test.ts" };
+const handed = { test: "test/domain/grant-handed.test.ts" };
+const place = { test: "test/domain/grant-place.test.ts" };
 
 export const grantScriptPlants: readonly Plant[] = [
   {
     id: "script-handed-any-path",
     file: "src/domain/grant-scripts.ts",
-    find: "at <= script || (tests.test(name) &&",
-    replace: "at <= script || (/^/.test(name) &&",
+    find: "at <= script.at || (script.tests &&",
+    replace: "at <= script.at || (/^/.test(name) &&",
     why: "npm run clean FILE removes what the call names",
     subset: scripts,
   },
   {
     id: "script-handed-any-word",
     file: "src/domain/grant-scripts.ts",
-    find: '(at === kept || isPlainPath(words[at] ?? ""))',
+    find: '(at === kept || isTestFile(words[at] ?? "", inPaths))',
     replace: '(at === kept || /^\\w/.test(words[at] ?? ""))',
     why: "npm test init: the program behind the script takes a word for its command",
     subset: scripts,
+  },
+  {
+    id: "script-of-any-test-s-name",
+    file: "src/domain/grant-scripts.ts",
+    find: "kinds.every((kind) => testing.has(kind))",
+    replace: 'kinds.every((kind) => kind !== "")',
+    why: "npm run test:clean FILE removes what the call names",
+    subset: handed,
+  },
+  {
+    id: "script-handed-any-file",
+    file: "src/domain/grant-scripts.ts",
+    find: "(inPaths(word) || testFile.test(word) || testFolder.test(word))",
+    replace: "(inPaths(word) || testFile.test(word) || /\\//.test(word))",
+    why: "a test script that writes beside what it is handed writes outside of paths",
+    subset: handed,
+  },
+  {
+    id: "script-handed-a-folder",
+    file: "src/domain/grant-scripts.ts",
+    find: "isPlainPath(word) && file.test(word) &&",
+    replace: "isPlainPath(word) &&",
+    why: "a script is handed a folder, of which no word says what is in it",
+    subset: handed,
+  },
+  {
+    id: "script-called-t",
+    file: "src/domain/grant-scripts.ts",
+    find: '{ at: script, tests: isTest(words[script] ?? "") }',
+    replace: '{ at: script, tests: isTest(words[script] ?? "") || /^t/.test(words[script] ?? "") }',
+    why: "npm run t FILE hands a file to any script of that name",
+    subset: handed,
+  },
+  {
+    id: "package-by-a-wildcard",
+    file: "src/domain/grant-scripts.ts",
+    find: "return namesNoPackage(words, wild, at);",
+    replace: "return true;",
+    why: "npm install NAME runs the scripts of a stranger's package",
+    subset: handed,
+  },
+  {
+    id: "package-for-a-script-s-name",
+    file: "src/domain/grant-scripts.ts",
+    find: "!(wild.includes(at) || wild.includes(place))",
+    replace: "!wild.includes(place)",
+    why: "npm * build is granted to npm install build",
+    subset: handed,
+  },
+  {
+    id: "bun-option-that-takes-a-word",
+    file: "src/domain/shell-runner-options.ts",
+    find: '...{ alone: true, short: "DE" },',
+    replace: '...{ alone: true, short: "dDE" },',
+    why: "bun run -d WORD FILE runs the file",
+    subset: handed,
+  },
+  {
+    id: "redirect-behind-a-link",
+    file: "src/domain/grant.ts",
+    find: "|| [...reading.reads, ...reading.writes].some(goesUp)",
+    replace: "",
+    why: "echo x > link/../FILE writes beside where the link leads",
+    subset: place,
+  },
+  {
+    id: "call-behind-a-link",
+    file: "src/domain/grant.ts",
+    find: "if (goesUp(cwd) || ",
+    replace: "if (",
+    why: "with a folder behind a link a word is elsewhere than it says",
+    subset: place,
   },
   {
     id: "script-told-that-options-end",

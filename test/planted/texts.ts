@@ -94,4 +94,20 @@ export const textPlants: readonly Plant[] = [
     why: "words far to the right of a line of code reach the model, and nobody sees them",
     subset: sight,
   },
+  {
+    id: "text-many-tokens",
+    file: "src/domain/github/text-tokens.ts",
+    find: "if (tokens > limits.github_page_tokens)",
+    replace: "if (tokens > 1e9)",
+    why: "a table of few signs makes 66,000 cells, and holds up whoever reads it for seconds",
+    subset: work,
+  },
+  {
+    id: "text-cut-sums",
+    file: "src/domain/github/text-tokens.ts",
+    find: "if (parts.length === 0) return;",
+    replace: "return;",
+    why: "words of a sum that a tag parts are hidden from people alone",
+    subset: sight,
+  },
 ];

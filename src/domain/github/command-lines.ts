@@ -34,7 +34,8 @@ const innerStart = /^[ \t]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*(`{3,}(?=[^`]*$)|~{3,
 const innerEnd = /^[ \t]*(`{3,}|~{3,})[ \t]*$/;
 
 const span = /(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)/g;
-const listItem = /^ {0,3}(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$)/;
+/** Not a rule, which is made of the same marks. */
+const listItem = /^(?! {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,})$) {0,3}(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$)/;
 /** Each pairs with the next of its like in the same paragraph. */
 const pairs = /`+|~~|\$\$/g;
 /** A block of its own: nothing before it reaches into it. */

@@ -53,13 +53,17 @@ function isWish(rest: string): boolean {
   const told = /^do:(.*)$/isu.exec(rest)?.[1]?.trim();
   if (told !== undefined) return told !== "";
   const [word = "", ...more] = rest.trim().split(/\s+/u);
-  if (word === "" || more.length > 0) return true;
-  const orders = /^[a-z]{3,}[.!]?$/i.test(word) && !answering.test(word);
+  if (word === "") return true;
+  if (more.length > 0)
+    return !(answering.test(word) && more.every((next) => polite.test(next) || answering.test(next)));
+  const orders = /[a-z]{3}|#\d/i.test(word) && !/`/.test(word) && !answering.test(word);
   return orders || (word.match(unspaced)?.length ?? 0) >= limits.github_unspaced_wish;
 }
+/** What may follow such a word and adds nothing to it. */
+const polite = /^(?:you|all|it|this|that|them|to|me|ahead|now|then|for|good|great|\p{P}+|\p{So}+)[\p{P}\p{So}]*$/iu;
 /** Beginnings of words that answer a question, however they go on or are misspelled. */
 const answering =
-  /^(?:a+p+r|ac+ept|agree|allow|confirm|consent|den[iy]|declin|disagree|disallow|refus|reject|can+[ce]|stop|abort|halt|end|quit|drop|kill|undo|revert|stat|help|yes|yep|yea|yup|nope|nah|okay|sure|lgtm|good|great|nice|fine|perfect|merge|ship|sign|counter|done|wait|hold|pause|proceed|continue|resume|start|thank|thx|ack|nack|veto|pass|fail)/i;
+  /^(?:a+p+r|ac+ept|agree|allow|confirm|consent|den[iy]|declin|disagree|disallow|refus|reject|can+[ce]|stop|abort|halt|end|quit|drop|kill|undo|revert|stat|help|yes|yep|yea|yup|nope|nah|okay|sure|lgtm|good|great|nice|fine|perfect|merge|ship|sign|counter|done|wait|hold|pause|proceed|continue|resume|start|thank|thx|ack|nack|veto|pass|fail|please|pls|looks|sounds|(?:go|ok|no|k|y|n)(?![a-z]))/i;
 const unspaced = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/gu;
 function decides({ rest, odd }: Line): boolean {
   return !odd && /^(?:approve|deny|cancel|status)(?![\p{L}\p{N}_-])/iu.test(rest);

@@ -8,6 +8,7 @@ import { type DefaultTreeAdapterTypes, defaultTreeAdapter, html, parseFragment }
 import { limits } from "../../limits.ts";
 import { linesOf } from "./text-blocks.ts";
 import { withoutSums } from "./text-sums.ts";
+import { bounded, withoutCutSums } from "./text-tokens.ts";
 import { trimmedOf } from "./text-words.ts";
 
 export type Node = DefaultTreeAdapterTypes.ChildNode;
@@ -27,8 +28,8 @@ export function isTooMuch(text: string): boolean {
   let [marks, inCode] = [0, 0];
   // In a fence they are cheap, and a log has many; but who knows that it is one.
   for (const { text: line, code } of linesOf(text)) {
-    // What may open a link or a picture costs twice what others do.
-    const found = (line.match(/[[\]*_~<>`&$\\]/g)?.length ?? 0) + (line.match(/\[/g)?.length ?? 0);
+    // What may open a link costs twice what others do, and a picture four times.
+    const found = (line.match(/[[\]*_~<>`&$\\]/g)?.length ?? 0) + (line.match(/!?\[/g)?.join("").length ?? 0);
     if (code) inCode += found;
     else marks += found + lineCosts;
   }
@@ -137,6 +138,7 @@ function nextOf(state: StateInline, close: string, from: number): number {
 /** In an issue a line's end is a break, elsewhere not. */
 function markdown(breaks: boolean): Markdown {
   const made = new MarkdownIt({ html: true, breaks });
+  bounded(made);
   // Every address is a link, as there; what of it is safe to follow is not asked here.
   made.validateLink = () => true;
   made.normalizeLink = (url) => url;
@@ -164,6 +166,7 @@ function extended(): Markdown {
 function withSums(): Markdown {
   const made = extended();
   made.inline.ruler.before("escape", "sum", taken(sum));
+  withoutCutSums(made);
   return made;
 }
 const plain = markdown(false);

@@ -141,7 +141,8 @@ function fenceOf(node: Element, within: Place): string {
   );
   const languagesNamed = named.map((one) => one.replace(/^language-/, ""));
   const language = languagesNamed.find((one) => languages.has(one)) ?? "";
-  const drawn = languagesNamed.find((one) => pictured.has(one));
+  // Where GitHub takes a name to end is not certain: `math;x` may be one.
+  const drawn = languagesNamed.flatMap((one) => /^[a-z]+/.exec(one) ?? []).find((one) => pictured.has(one));
   const code = drawn === undefined ? inSight(inside(node.childNodes, within)) : "";
   const runs = code.match(/`{3,}/g) ?? [];
   const fence = "`".repeat(Math.max(2, ...runs.map(({ length }) => length)) + 1);

@@ -93,13 +93,20 @@ interface Dollar {
   readonly at: number;
   readonly escaped: boolean;
   readonly double: boolean;
+  /** Not before a blank; not behind a blank or before a digit, unless two stand there. So prices and prompts are none. */
+  readonly begins: boolean;
+  readonly ends: boolean;
   /** Braces that are open. */
   readonly depth: number;
 }
 const telling = /\\[\s\S]?|[$%{}]/g;
+const command = /^\\[A-Za-z]{2}/;
 
-/** Each `$` may begin one. It ends at the next, at the next that is not escaped, that is double, or that no brace holds. */
-function unsureIn(text: string): Part[] {
+/**
+ * Where TeX's words may hide others. By a command anything may be the sum that holds it; by another mark what readers of
+ * sums agree on.
+ */
+export function unsureIn(text: string): Part[] {
   const dollars: Dollar[] = [];
   const marks: number[] = [];
   let depth = 0;
@@ -110,29 +117,43 @@ function unsureIn(text: string): Part[] {
     else if (found !== "$") marks.push(index);
     if (escaped || found === "$") {
       const at = index + found.length - 1;
-      dollars.push({ at, escaped, double: text.charAt(at + 1) === "$", depth });
+      const [before, after] = [escaped ? found : text.charAt(at - 1), text.charAt(at + 1)];
+      const double = after === "$";
+      const begins = before === "$" || !/^\s?$/.test(after);
+      const ends = double || before === "$" || !(/^\s?$/.test(before) || /\d/.test(after));
+      dollars.push({ at, escaped, double, begins, ends, depth });
     }
   }
+  const commands = marks.filter((at) => command.test(text.slice(at, at + 3)));
+  const any = dollars.map((dollar) => ({ ...dollar, begins: true, ends: true }));
+  return merged([...partsOf(text, any, commands), ...partsOf(text, dollars, marks)].sort((a, b) => a.from - b.from));
+}
+
+/** Of each that begins one: it ends at the next, at the next that is not escaped, that is double, or that no brace holds. */
+function partsOf(text: string, dollars: readonly Dollar[], marks: readonly number[]): Part[] {
   const parts: Part[] = [];
   let mark = marks.length - 1;
   // From the last one on: what is next of each kind, and the first mark behind.
   let [next, free, double, near] = [-1, -1, -1, Number.POSITIVE_INFINITY];
   const open: Dollar[] = [];
+  const last = dollars.findLast(({ ends }) => ends)?.at ?? -1;
   for (const dollar of dollars.toReversed()) {
     const { at } = dollar;
     for (; (marks[mark] ?? -1) > at; mark--) near = marks[mark] ?? near;
     while ((open.at(-1)?.depth ?? dollar.depth) > dollar.depth) open.pop();
     // In braces that do not end, anything may be the end.
-    const outside = open.at(-1)?.at ?? dollars.at(-1)?.at ?? -1;
+    const outside = open.at(-1)?.at ?? last;
     const end = Math.max(next, free, dollar.double ? double : -1, outside);
     // A backslash of the end's own says nothing.
-    if (near < end - 1 || (near === end - 1 && text.charAt(near) === "%")) parts.push({ from: at, to: end + 1 });
+    const unsure = near < end - 1 || (near === end - 1 && text.charAt(near) === "%");
+    if (dollar.begins && unsure) parts.push({ from: at, to: end + 1 });
+    if (!dollar.ends) continue;
     next = at;
     if (!dollar.escaped) free = at;
     if (dollar.double) double = at + 1;
     open.push(dollar);
   }
-  return merged(parts.reverse());
+  return parts;
 }
 function merged(parts: readonly Part[]): Part[] {
   const all: { from: number; to: number }[] = [];
