@@ -171,6 +171,7 @@ export const githubLimits = {
   github_page_code_marks: 16_000,
   github_page_nodes: 10_000,
   github_page_tokens: 20_000,
+  github_page_html_chars: 200_000,
   github_page_depth: 100,
   github_page_small: 3,
   github_page_aside: 12,

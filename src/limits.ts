@@ -209,7 +209,7 @@ export const limits = {
   container_call_ms: 60_000,
   /** What brings git a bundle, which the object holds whole, once; and what a container's git answers. */
   container_bundle_body_bytes: 64 * 1024 * 1024,
-  container_git_answer_bytes: 1024 * 1024,
+  container_short_answer_bytes: 1024 * 1024,
   container_idle_ms: 30 * 60_000,
   container_git_idle_ms: 2 * 60_000,
   /** Memory of the host in a container beside the sandbox's own, and all of one that is for git alone. */

@@ -8,7 +8,7 @@ import { SandboxFailure } from "../agents/ports.ts";
 import { repoUrl } from "../domain/repo.ts";
 import { type Input, type Method, methods, type sandboxSpec } from "../host/protocol.ts";
 import { limits } from "../limits.ts";
-import { readCall, readUpTo, textOf, writeCall } from "./container-bundle.ts";
+import { readCall, shortAnswer, writeCall } from "./container-bundle.ts";
 import { ContainerGate } from "./container-gate.ts";
 import { GitContainer } from "./container-git.ts";
 import { type Keep, Remembered } from "./container-kept.ts";
@@ -117,6 +117,9 @@ export class ContainerBox {
     }
     const line = await this.#alive();
     if (!asks.has(method)) await this.#close(method === "openPty");
+    // Whoever asks what became of a call must be told if it is silent, which half an answer does not say.
+    if (method === "outcome" || method === "kill")
+      return line.whole(method, JSON.stringify(await documentOf(request)), limits.container_call_ms);
     const limit_ms = throughFiles.has(method) ? limits.container_files_ms : limits.container_call_ms;
     return line.call(method, request.body, limit_ms);
   }
@@ -195,14 +198,13 @@ export class ContainerBox {
         const pass = { ticket: passage.ticket, lent: credential !== undefined };
         const asked = { ...input, source: { scope_id, url: address.value }, pass };
         return await inTime(limits.container_git_ms, lateFor(method), async (signal) => {
-          const answer = await line.send(method, writeCall(asked, bundle), signal);
-          const said = await readUpTo(answer.body, limits.container_git_answer_bytes);
-          if (said === null) throw new SandboxFailure("internal", `the container's answer to "${method}" is too long`);
-          if (push === null) return new Response(textOf(said), { status: answer.status });
+          const answer = await shortAnswer(await line.send(method, writeCall(asked, bundle), signal), method);
+          if (push === null) return answer;
           // What was asked twice may be refused because the first push went through.
-          const stands = await passage.stands();
+          const late = `its server did not say in time where "${push.branch}" stands`;
+          const stands = await inTime(limits.container_call_ms, late, passage.stands).catch(() => false);
           if (answer.ok && !stands) throw unseen(push.branch);
-          return stands ? Response.json(null) : new Response(textOf(said), { status: answer.status });
+          return stands ? Response.json(null) : answer;
         });
       } finally {
         passage.close();

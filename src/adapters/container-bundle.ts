@@ -63,6 +63,12 @@ export async function readUpTo(
     pieces.push(value);
   }
 }
+/** A container's answer, where it is to be short. */
+export async function shortAnswer(answer: Response, method: string): Promise<Response> {
+  const said = await readUpTo(answer.body, limits.container_short_answer_bytes);
+  if (said === null) throw new SandboxFailure("internal", `the container's answer to "${method}" is too long`);
+  return new Response(textOf(said), { status: answer.status });
+}
 export function textOf(pieces: readonly Uint8Array[]): string {
   const decoder = new TextDecoder();
   return pieces.map((piece) => decoder.decode(piece, { stream: true })).join("") + decoder.decode();

@@ -57,15 +57,11 @@ export class GitContainer {
     let line: Line | null = null;
     if (machine?.running && known?.made && this.#mayJoin(known)) {
       line = new Line(machine, known.secret);
-      if (await answers(line)) {
-        if (!this.#mayJoin(known)) line = null;
-      } else if (this.#at(known.secret) > 0) {
-        // It may only be busy with what others asked of it, and they have longer.
-        throw new Late("the container for git did not answer in time, and others are at work in it: ask again later");
-      } else {
+      // One in which others are at work may only be busy; if it is dead, they find out, and all begin anew in another.
+      if (this.#at(known.secret) === 0 && !(await answers(line))) {
         await this.#giveUp(known.secret);
         line = null;
-      }
+      } else if (!this.#mayJoin(known)) line = null;
     }
     if (line === null) {
       line = await begin();

@@ -7,6 +7,7 @@ import { gateHost, gateOrigin } from "../domain/gate.ts";
 import { instanceFor } from "../domain/instance.ts";
 import { failureBody, type Method, methods, type Output } from "../host/protocol.ts";
 import { limits } from "../limits.ts";
+import { shortAnswer } from "./container-bundle.ts";
 import { answered, inTime } from "./container-time.ts";
 
 /** As much of the platform's `ctx.container` as is used. */
@@ -111,6 +112,12 @@ export class Line {
   /** The same, ended within the limit. */
   call(method: Method, body: BodyInit | null, limit_ms: number): Promise<Response> {
     return answered(limit_ms, lateFor(method), (signal) => this.send(method, body, signal));
+  }
+  /** The same for a short answer, of which nothing is handed on before all of it is there. */
+  whole(method: Method, body: string, limit_ms: number): Promise<Response> {
+    return inTime(limit_ms, lateFor(method), async (signal) => {
+      return shortAnswer(await this.send(method, body, signal), method);
+    });
   }
   /** A short question of the object's own. */
   async ask<M extends Method>(

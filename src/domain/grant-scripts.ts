@@ -9,6 +9,9 @@ import { knowsCommand } from "./shell-runner-code.ts";
 import { runnerOptions } from "./shell-runner-options.ts";
 
 const packages = /^(?:npm|yarn|pnpm|bun)$/;
+/** By these it does its work in another folder than the words say. */
+const elsewhere =
+  /^(?:-[CwF].*|-r|--(?:prefix|workspaces?|workspace-root|include-workspace-root|cwd|dir|directory|root|chdir|filter|filter-prod|recursive)(?:=.*)?)$/;
 const tools = /^(?:deno|cargo|go)$/;
 /** Commands that run a script, by its name behind them or by their own. */
 const starting = /^(?:run|test|t|tst|start|stop|restart)$/;
@@ -21,6 +24,8 @@ const testing = new Set(
     only coverage cov debug smoke acceptance component components
   `),
 );
+/** A package as the registry knows it, with its version. */
+const registered = /^(?:@[\w-][\w.-]*\/)?\w[\w.-]*(?:@[\w.+~-]+)?$/;
 const scriptName = /^\w[\w-]*(?::[\w-]+)*$/;
 /** Where package.json has no such script, npm runs the program of that name, with the words behind it. */
 const brought = /^env$/;
@@ -30,16 +35,23 @@ const firstWords: Readonly<Record<string, RegExp>> = {
   ctest: /^(?!)/,
 };
 
+/** Whether some option has it work in another folder, whoever wrote it: there no word says what is read or written. */
+export function worksElsewhere(run: readonly string[]): boolean {
+  return run.some((word) => elsewhere.test(word));
+}
 /** A file or folder below the workspace, which no program takes for an option, a command or an answer. */
 export function isPlainPath(word: string): boolean {
   return /^(?:\.\/)?\w[\w./+-]*$/.test(word) && /\/|\.[a-zA-Z]\w*$/.test(word) && !goesUp(word);
 }
 const file = /[^/.]\.[a-zA-Z]\w*$/;
+const code = /\.(?:[cm]?[jt]sx?|py|go|rs|java|kts?|rb|php|cs|fs|swift|scala|exs?|clj|dart|lua|c|cc|cpp|vue|svelte)$/;
 const testFile = /(?:\.test|\.spec|_test)\.[^/]+$|(?:^|\/)test_[^/]+$/;
 const testFolder = /(?:^|\/)(?:tests?|__tests__|spec|e2e)\//;
 /** A file of the item or of a test. A folder is handed on to nobody: what removes it, removes what no word names. */
 function isTestFile(word: string, inPaths: (path: string) => boolean): boolean {
-  return isPlainPath(word) && file.test(word) && (inPaths(word) || testFile.test(word) || testFolder.test(word));
+  if (!isPlainPath(word) || !file.test(word)) return false;
+  const tests = code.test(word) && !/(?:^|\/)node_modules\//.test(word);
+  return inPaths(word) || (tests && (testFile.test(word) || testFolder.test(word)));
 }
 function isTest(script: string): boolean {
   const [first, ...kinds] = script.split(":");
@@ -71,7 +83,9 @@ export function scriptHolds(
 }
 /** What brings packages takes none by a wildcard; nor one that the grant spells, where it does not say what for. */
 function namesNoPackage(words: readonly string[], wild: readonly number[], at: number): boolean {
-  if (bringingNothing.test(words[at] ?? "")) return true;
+  // An address is asked for what it names: so is `git@host:x`, or `owner/name` at GitHub.
+  if (bringingNothing.test(words[at] ?? ""))
+    return wild.every((place) => place <= at || words[place]?.startsWith("-") || registered.test(words[place] ?? ""));
   const end = words.indexOf("--");
   return [...words.keys()].every((place) => {
     const isOption = words[place]?.startsWith("-") === true && (end < 0 || place <= end);

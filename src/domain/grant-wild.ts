@@ -6,6 +6,8 @@ import { isCore, isOddInput } from "./grant-core.ts";
 import { gitOnlyReads } from "./grant-git.ts";
 import { goesUp, isUnnamedProtected, wholeGranted, writeGranted } from "./grant-paths.ts";
 import { isPlainRun } from "./grant-plain.ts";
+import { isProjectRunner } from "./grant-runners.ts";
+import { worksElsewhere } from "./grant-scripts.ts";
 import type { Grant } from "./plan-shape.ts";
 import { harmlessTargets } from "./shell.ts";
 import { changesUnnamed, filesOf } from "./shell-files.ts";
@@ -23,7 +25,8 @@ export function wildcardsHold(
   cwd: string,
   loose: ReadonlySet<number> = new Set(),
 ): boolean {
-  if (!isCore(run, wild, (path) => writeGranted(path, allow, cwd)) || changesUnnamed(run)) return false;
+  const away = isProjectRunner(run[0] ?? "") && worksElsewhere(run);
+  if (!isCore(run, wild, (path) => !away && writeGranted(path, allow, cwd)) || changesUnnamed(run)) return false;
   if (!isPlainRun(run, wild, run[0] === "git" && gitOnlyReads(run.slice(1)), loose)) return false;
   const literal = new Set(run.filter((_, at) => !wild.has(at)));
   const texts = textsOf(run);
@@ -40,6 +43,7 @@ export function wildcardsHold(
     (removes && wholeGranted(path, allow, cwd) && !isGuarded(path, allow, cwd));
   // The workspace itself is a place to bring something to, and nothing to remove.
   if (removes && written.some((path) => insideWorkspace(path, cwd) === ".")) return false;
+  if (away && written.some((path) => !literal.has(path))) return false;
   // Behind a link to a folder `..` is another place than the words say.
   if (written.some((path) => !literal.has(path) && goesUp(path))) return false;
   if (!landings(run, written).every(may)) return false;

@@ -45,6 +45,7 @@ export function hostsOf(run: readonly string[]): string[] {
     ...(takesHost(name, word) ? hostsIn(rest[at + 1]) : []),
     ...joined(name, word),
     ...remoteIn(name, word),
+    ...packageIn(name, word),
   ]);
   return [...named, ...repositoryIn(name, rest), ...hiddenHosts(name, run), ...bareHosts(name, rest)];
 }
@@ -108,6 +109,24 @@ function repositoryIn(name: string, rest: readonly string[]): string[] {
   return named
     .filter((word) => !anyScheme.test(word) && /^[^/:]+:(?!:)/.test(word))
     .map((word) => hostOf(word.replace(/:.*$/s, "")));
+}
+
+const packagers = /^(?:npm|npx|yarn|pnpm|pnpx|bun|bunx)$/;
+const forges: Readonly<Record<string, string>> = {
+  ...{ github: "github.com", gist: "gist.github.com", gitlab: "gitlab.com", bitbucket: "bitbucket.org" },
+};
+/** What stands before a colon there and names no host. */
+const ofRegistry = /^(?:npm|jsr|workspace|file|link|portal|catalog|patch|exec|root)$/i;
+/** A package from elsewhere: `https:x/y`, `github:owner/name`, `user@host:path`, each behind an alias too. */
+function packageIn(name: string, word: string): string[] {
+  if (!packagers.test(name) || word.startsWith("-") || anyScheme.test(word)) return [];
+  const spec = word.replace(/^(?:@[\w.-]+\/)?[\w.-]+@(?=[a-z+]+:)/i, "");
+  const [, scheme = "", rest = ""] = /^([a-z][a-z+]*):(.*)$/is.exec(spec) ?? [];
+  const forge = Object.hasOwn(forges, scheme.toLowerCase()) ? forges[scheme.toLowerCase()] : undefined;
+  if (forge !== undefined) return [forge];
+  if (/^(?:git\+)?(?:https?|ssh|git|ftp)$/i.test(scheme)) return [hostOf(`https://${rest.replace(/^\/+/, "")}`)];
+  const [, host = ""] = /^[\w.+-]+@([^\s/@:]+):/.exec(spec) ?? [];
+  return host === "" || ofRegistry.test(host) ? [] : [hostOf(host)];
 }
 
 function bareHosts(name: string, rest: readonly string[]): string[] {

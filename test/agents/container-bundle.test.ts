@@ -58,7 +58,7 @@ describe("a bundle on its way to git's container", () => {
 
   it("[CON-20] what git's container answers is no longer than git has to say", async () => {
     const d = deployment();
-    d.machine(gitName("contract")).inside = async () => "x".repeat(limits.container_git_answer_bytes);
+    d.machine(gitName("contract")).inside = async () => "x".repeat(limits.container_short_answer_bytes);
     const refused = expect.stringContaining("too long");
     await expect(d.sandboxes.resolve(source, "HEAD")).rejects.toMatchObject({ code: "internal", message: refused });
   });

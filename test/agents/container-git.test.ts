@@ -88,19 +88,27 @@ describe("a container for git", () => {
     expect([(await resolve()).commit, git.starts.length]).toEqual([commit, 3]);
   });
 
-  it("[CON-16] what is busy with others is not ended because it does not answer at once: who comes next is told to come again", async () => {
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  it("[CON-16] one in which others are at work is joined unasked: it may only be busy, and nobody ends it for that", async () => {
     const { git, resolve } = scene();
     const look = held(found);
     git.inside = () => look.there;
-    const looking = resolve();
-    for (let turns = 0; turns < 20; turns += 1) await new Promise((resolve) => setImmediate(resolve));
-    git.deaf = 1;
-    const next = failure(resolve());
-    await vi.advanceTimersByTimeAsync(limits.container_ask_ms);
-    expect([await next, git.starts.length, git.running]).toEqual(["silent", 1, true]);
+    const looking = [resolve()];
+    await expect.poll(() => git.heard.at(-1)?.method).toBe("resolve");
+    const asked = git.heard.length;
+    looking.push(resolve());
+    await expect.poll(() => git.heard.length).toBe(asked + 1);
+    expect([git.heard.at(-1)?.method, git.starts.length, git.running]).toEqual(["resolve", 1, true]);
     look.go();
-    expect((await looking).commit).toBe(commit);
+    expect((await Promise.all(looking)).map((one) => one.commit)).toEqual([commit, commit]);
+  });
+
+  it("[CON-19] a server that does not say where a branch stands is not waited for", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const d = deployment({ fetch: () => new Promise(() => {}) });
+    const publishing = failure(d.sandboxes.publish({ source, branch, commit, bundle: new Uint8Array(3) }));
+    for (let turns = 0; turns < 50; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+    await vi.advanceTimersByTimeAsync(limits.container_call_ms);
+    expect(await publishing).toBe("internal");
   });
 
   it("[CON-18] whoever is done with it does not wait for its end", async () => {

@@ -212,6 +212,11 @@ describe("/countersign in a comment", () => {
       "looks good to me",
       "stop it",
       "yes please 👍",
+      "stop the task",
+      "I agree",
+      "not approved",
+      "don't do it",
+      "apporve",
     ])
       for (const comment of [`/countersign ${word}`, `Thanks!\n\n /countersign ${word} \n\nbye`])
         expect(readCommand(comment), comment).toEqual({ what: "unclear" });
@@ -226,6 +231,8 @@ describe("/countersign in a comment", () => {
       "fix it",
       "stop using eval",
       "please fix it",
+      "revert this",
+      "do it",
       "",
       "修复分页器在最后一页上的错误",
     ])

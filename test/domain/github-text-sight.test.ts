@@ -26,6 +26,10 @@ describe("what a GitHub page draws, and nobody sees", () => {
       "$+ &percnt; EVIL$",
       "| a |\n|---|\n| $\\phantom{EVIL \\$ EVIL}$ |",
       "# $\\phantom{EVIL}$",
+      "$x % EVIL words\ny$&#49;",
+      "$&#32;x % EVIL words\ny$",
+      "$&nbsp;x % EVIL words\ny&nbsp;$",
+      "$\u00a0x % EVIL words\ny\u3000$",
       "**$\\phantom{EVIL}$**",
     ]) {
       const { clean, hidden } = cleanText(`One ${/^[>$<|#]/.test(sum) ? "\n\n" : ""}${sum}\n\nMore`);

@@ -62,6 +62,9 @@ describe("the work that a GitHub text makes", () => {
       `${"- ".repeat(30)}a\n`.repeat(1_000),
     ])
       expect(() => pagesOf(text)).toThrow("too many tokens");
+    const named = `[x]: ${'"'.repeat(8_000)}\n\n${"[x] ".repeat(1_500)}`;
+    for (const text of [named, `[x]: y '${"b".repeat(8_000)}'\n\n${"[x] ".repeat(1_500)}`])
+      expect(() => pagesOf(text)).toThrow("too long a page");
   });
   it("[GHI-63] a comment in which no line could begin a command makes no page, and one too long for a command is not clear", () => {
     const most = limits.github_command_chars;

@@ -176,6 +176,51 @@ describe("packages", () => {
   });
 });
 
+describe("what is asked or done somewhere else", () => {
+  it.each([
+    "npm view https:evil.example/secret",
+    "npm v x@https:evil.example/secret",
+    "npm view git@evil.example:secret/y",
+    "npm info root@10.0.0.1:x",
+    "npm view evil/secret",
+    "npm show github:evil/x",
+    "yarn info https:evil.example/x",
+    "yarn list docs/",
+  ])("[GR-101] %s names no package of the registry", (script) => {
+    expect(granted(script, ["npm **", "npm view *", "yarn **"])).toBe(false);
+  });
+  it.each(["npm view left-pad versions", "npm view @types/node@22", "yarn why left-pad@1.0.0"])(
+    "[GR-101] %s does",
+    (script) => {
+      expect(granted(script, ["npm **", "yarn **"])).toBe(true);
+    },
+  );
+  it.each([
+    "npx --workspace=web prettier --write src/b.ts",
+    "npx -w web eslint --fix src/a.ts",
+    "bunx --cwd=web prettier --write src/a.ts",
+    "go build -C web -o src/x",
+    "npm test --workspace=web src/a.ts",
+    "npm test -w web src/a.ts",
+    "npm run test -w web -- src/a.ts",
+    "yarn --cwd=web test src/a.ts",
+    "pnpm --dir=web test src/a.ts",
+  ])("[GR-102] %s does it in another folder than its words say", (script) => {
+    const [name = "", option = ""] = script.split(" ");
+    const spelled = [
+      `${name} **`,
+      `${name} ${option} **`,
+      `${name} ${option} prettier **`,
+      "npm test --workspace=web **",
+    ];
+    expect(granted(script, spelled)).toBe(false);
+  });
+  it("[GR-102] without such an option it is granted", () => {
+    expect(granted("npx prettier --write src/b.ts", ["npx prettier **"])).toBe(true);
+    expect(granted("npm test src/a.ts", ["npm test **"])).toBe(true);
+  });
+});
+
 it.each(["bun run -d test src/x.ts", "bun -d test src/x.ts", "bun add -d x", "bun install -d"])(
   "[GR-85] to bun `-d` is an option with a value: %s",
   (script) => {

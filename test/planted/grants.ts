@@ -82,7 +82,7 @@ export const grantPlants: readonly Plant[] = [
   {
     id: "wildcard-beyond-the-core",
     file: "src/domain/grant-wild.ts",
-    find: "if (!isCore(run, wild, (path) => writeGranted(path, allow, cwd)) || changesUnnamed(run)",
+    find: "if (!isCore(run, wild, (path) => !away && writeGranted(path, allow, cwd)) || changesUnnamed(run)",
     replace: "if (changesUnnamed(run)",
     why: "a wildcard speaks for programs that nobody looked through",
     subset: core,

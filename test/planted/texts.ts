@@ -103,6 +103,14 @@ export const textPlants: readonly Plant[] = [
     subset: work,
   },
   {
+    id: "text-written-out",
+    file: "src/domain/github/text-tokens.ts",
+    find: "if (sizeOf(tokens) > limits.github_page_html_chars)",
+    replace: "if (sizeOf(tokens) < 0)",
+    why: "a long address is written out at each of a thousand references: seconds, and a gigabyte",
+    subset: work,
+  },
+  {
     id: "text-cut-sums",
     file: "src/domain/github/text-tokens.ts",
     find: "if (parts.length === 0) return;",

@@ -54,16 +54,19 @@ function isWish(rest: string): boolean {
   if (told !== undefined) return told !== "";
   const [word = "", ...more] = rest.trim().split(/\s+/u);
   if (word === "") return true;
-  if (more.length > 0)
-    return !(answering.test(word) && more.every((next) => polite.test(next) || answering.test(next)));
+  if (more.length > 0) {
+    const words = [word, ...more];
+    return !(words.some((one) => answering.test(one)) && words.every((one) => polite.test(one) || answering.test(one)));
+  }
   const orders = /[a-z]{3}|#\d/i.test(word) && !/`/.test(word) && !answering.test(word);
   return orders || (word.match(unspaced)?.length ?? 0) >= limits.github_unspaced_wish;
 }
 /** What may follow such a word and adds nothing to it. */
-const polite = /^(?:you|all|it|this|that|them|to|me|ahead|now|then|for|good|great|\p{P}+|\p{So}+)[\p{P}\p{So}]*$/iu;
+const polite =
+  /^(?:you|all|it|i|the|a|my|your|task|plan|lot|both|and|by|not|do|this|that|them|to|me|ahead|now|then|for|good|great|\p{P}+|\p{So}+)[\p{P}\p{So}]*$/iu;
 /** Beginnings of words that answer a question, however they go on or are misspelled. */
 const answering =
-  /^(?:a+p+r|ac+ept|agree|allow|confirm|consent|den[iy]|declin|disagree|disallow|refus|reject|can+[ce]|stop|abort|halt|end|quit|drop|kill|undo|revert|stat|help|yes|yep|yea|yup|nope|nah|okay|sure|lgtm|good|great|nice|fine|perfect|merge|ship|sign|counter|done|wait|hold|pause|proceed|continue|resume|start|thank|thx|ack|nack|veto|pass|fail|please|pls|looks|sounds|(?:go|ok|no|k|y|n)(?![a-z]))/i;
+  /^(?:a+p+(?:r|orv)|ac+ept|agree|allow|confirm|consent|den[iy]|declin|disagree|disallow|refus|reject|can+[ce]|stop|abort|halt|end|quit|kill|never|close|don'?t|stat|help|yes|yep|yea|yup|nope|nah|okay|sure|lgtm|good|great|nice|fine|perfect|merge|ship|sign(?!up|in)|counter|done|wait|hold|pause|proceed|continue|resume|start|thank|thx|ack|nack|veto|pass|fail|please|pls|looks|sounds|(?:go|ok|no|k|y|n)(?![a-z]))/i;
 const unspaced = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/gu;
 function decides({ rest, odd }: Line): boolean {
   return !odd && /^(?:approve|deny|cancel|status)(?![\p{L}\p{N}_-])/iu.test(rest);

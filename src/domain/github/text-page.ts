@@ -8,7 +8,7 @@ import { type DefaultTreeAdapterTypes, defaultTreeAdapter, html, parseFragment }
 import { limits } from "../../limits.ts";
 import { linesOf } from "./text-blocks.ts";
 import { withoutSums } from "./text-sums.ts";
-import { bounded, withoutCutSums } from "./text-tokens.ts";
+import { bounded, rendered, withoutCutSums } from "./text-tokens.ts";
 import { trimmedOf } from "./text-words.ts";
 
 export type Node = DefaultTreeAdapterTypes.ChildNode;
@@ -38,13 +38,15 @@ export function isTooMuch(text: string): boolean {
 
 /** As GitHub takes it; as plain Markdown; with sums, and with tags that it may take for words. Equal ones are made once. */
 export function pagesOf(text: string): readonly [Page, ...Page[]] {
-  const all = [github.render(text)];
+  const all = [rendered(github, text)];
   // Without any of these the two differ in nothing but breaks.
-  if (/\[\^|<[A-Za-z/!?]/.test(text) || text.split(/\s+/).some(hasOddAddress)) all.push(plain.render(text));
+  if (/\[\^|<[A-Za-z/!?]/.test(text) || text.split(/\s+/).some(hasOddAddress)) all.push(rendered(plain, text));
   const sums = text.indexOf("$") !== text.lastIndexOf("$");
-  if (sums || oddTag.test(text)) all.push((sums ? summed.render(text) : (all[0] ?? "")).replace(oddTags, "&lt;"));
+  if (sums || oddTag.test(text)) all.push((sums ? rendered(summed, text) : (all[0] ?? "")).replace(oddTags, "&lt;"));
   const [first = "", ...others] = all;
-  return [pageOf(first), ...others.filter((one) => one !== first).map(pageOf)];
+  // What stands beside a `$` is known only where it is written as it is.
+  const plainly = !/\$&|;\$/.test(text);
+  return [pageOf(first, plainly), ...others.filter((one) => one !== first).map((one) => pageOf(one, plainly))];
 }
 /** Marks in a bare address may be of it, or not. */
 function hasOddAddress(word: string): boolean {
@@ -58,7 +60,7 @@ const oddTag = new RegExp(`<(?=/?(?:${otherwise.replaceAll(" ", "|")})(?![a-z0-9
 const oddTags = new RegExp(oddTag.source, "gi");
 
 /** An element's tags can be made again and again by what follows them: a page with too many nodes is none. */
-function pageOf(source: string): Page {
+function pageOf(source: string, plainly: boolean): Page {
   let nodes = 0;
   const counted = <Arguments extends unknown[], Made>(make: (...all: Arguments) => Made) => {
     return (...all: Arguments): Made => {
@@ -69,7 +71,7 @@ function pageOf(source: string): Page {
   const treeAdapter = { ...defaultTreeAdapter, createElement: counted(defaultTreeAdapter.createElement) };
   const context = defaultTreeAdapter.createElement("div", html.NS.HTML, []);
   const page = parseFragment(context, source, { treeAdapter, scriptingEnabled: false });
-  withoutSums(page);
+  withoutSums(page, plainly);
   return page;
 }
 

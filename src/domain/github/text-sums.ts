@@ -21,9 +21,9 @@ interface Piece {
   readonly to: number;
 }
 
-/** Takes them out of it. */
-export function withoutSums(page: Page): void {
-  const run = new Run();
+/** Takes them out of it. `plainly`: no reference stands beside a `$`. */
+export function withoutSums(page: Page, plainly: boolean): void {
+  const run = new Run(plainly);
   gather(page.childNodes, run, false, 0);
   run.end();
 }
@@ -44,11 +44,15 @@ function gather(nodes: readonly Node[], run: Run, code: boolean, depth: number):
 
 /** The text of one block, over its lines and through all that stands within a line. In code no sum begins or ends. */
 class Run {
+  readonly #plainly: boolean;
   #pieces: Piece[] = [];
   #texts: string[] = [];
   #length = 0;
   #dollars = false;
 
+  constructor(plainly: boolean) {
+    this.#plainly = plainly;
+  }
   take(node: Piece["node"], text: string): void {
     this.#pieces.push({ node, from: this.#length, to: this.#length + text.length });
     this.#texts.push(text);
@@ -57,7 +61,7 @@ class Run {
   }
   end(): void {
     if (this.#dollars) {
-      const sums = unsureIn(this.#texts.join(""));
+      const sums = unsureIn(this.#texts.join(""), this.#plainly);
       let first = 0;
       for (const { node, from, to } of this.#pieces) {
         while ((sums[first]?.to ?? Number.POSITIVE_INFINITY) <= from) first++;
@@ -100,13 +104,15 @@ interface Dollar {
   readonly depth: number;
 }
 const telling = /\\[\s\S]?|[$%{}]/g;
+/** Not what only looks like one, as a wide blank does. */
+const blank = /^[ \t\n]?$/;
 const command = /^\\[A-Za-z]{2}/;
 
 /**
  * Where TeX's words may hide others. By a command anything may be the sum that holds it; by another mark what readers of
- * sums agree on.
+ * sums agree on, if it is known what stands `plainly` beside each `$`.
  */
-export function unsureIn(text: string): Part[] {
+export function unsureIn(text: string, plainly: boolean): Part[] {
   const dollars: Dollar[] = [];
   const marks: number[] = [];
   let depth = 0;
@@ -119,14 +125,17 @@ export function unsureIn(text: string): Part[] {
       const at = index + found.length - 1;
       const [before, after] = [escaped ? found : text.charAt(at - 1), text.charAt(at + 1)];
       const double = after === "$";
-      const begins = before === "$" || !/^\s?$/.test(after);
-      const ends = double || before === "$" || !(/^\s?$/.test(before) || /\d/.test(after));
+      const begins = before === "$" || !blank.test(after);
+      const ends = double || before === "$" || !(blank.test(before) || /[0-9]/.test(after));
       dollars.push({ at, escaped, double, begins, ends, depth });
     }
   }
   const commands = marks.filter((at) => command.test(text.slice(at, at + 3)));
   const any = dollars.map((dollar) => ({ ...dollar, begins: true, ends: true }));
-  return merged([...partsOf(text, any, commands), ...partsOf(text, dollars, marks)].sort((a, b) => a.from - b.from));
+  const parts = plainly
+    ? [...partsOf(text, any, commands), ...partsOf(text, dollars, marks)]
+    : partsOf(text, any, marks);
+  return merged(parts.sort((a, b) => a.from - b.from));
 }
 
 /** Of each that begins one: it ends at the next, at the next that is not escaped, that is double, or that no brace holds. */

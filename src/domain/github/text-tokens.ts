@@ -30,6 +30,23 @@ export function bounded(markdown: Markdown): void {
   };
 }
 
+/** One reference is few signs, and its whole address and title are written out at each place that names it. */
+export function rendered(markdown: Markdown, text: string): string {
+  const env = {};
+  const tokens = markdown.parse(text, env);
+  if (sizeOf(tokens) > limits.github_page_html_chars) throw new Error("too long a page");
+  return markdown.renderer.render(tokens, markdown.options, env);
+}
+function sizeOf(tokens: readonly Token[]): number {
+  let size = 0;
+  for (const { content, attrs, children } of tokens) {
+    // What is within a line is written once, by its parts.
+    size += children === null ? content.length : sizeOf(children);
+    for (const [name, value] of attrs ?? []) size += name.length + String(value).length;
+  }
+  return size;
+}
+
 /** A tag, a link or a picture may hold a sum's beginning or part it into blocks: of one with them nothing is read. */
 export function withoutCutSums(markdown: Markdown): void {
   markdown.core.ruler.after("block", "cut_sums", ({ tokens }) => {
@@ -52,7 +69,7 @@ function joins(last: Token | undefined, next: Token): boolean {
 }
 function cut(run: readonly Token[]): void {
   const text = run.map(({ content }) => content).join("\n");
-  const parts = text.includes("$") && /[<[\]]/.test(text) ? unsureIn(text) : [];
+  const parts = text.includes("$") && /[<[\]]/.test(text) ? unsureIn(text, true) : [];
   if (parts.length === 0) return;
   let start = 0;
   for (const token of run) {

@@ -81,9 +81,7 @@ export const persistence: Family = {
       "printf x | tee >(cat > AGENTS.md)",
       "direnv allow",
     ].map((command) => sh(command)),
-    // Whoever grants every command grants this; the result is held to the files that the grant names.
-    sh("npm install left-pad", "grant"),
-    ...["pre-commit install", "husky install"].map((command) => sh(command)),
+    ...["npm install left-pad", "pre-commit install", "husky install"].map((command) => sh(command)),
     // No wildcard grants what brings files, or a script, that nobody named.
     ...[
       "patch -p1 < src/x.patch",
