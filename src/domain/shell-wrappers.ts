@@ -6,7 +6,7 @@
 import { changesMeaning } from "./shell-builtins.ts";
 import { hiddenCode } from "./shell-opaque.ts";
 import type { InnerScript, Peeled } from "./shell-peeled.ts";
-import { everyRemoval, programName, setsOnly, splitString } from "./shell-peeled.ts";
+import { everyRemoval, programName, splitString } from "./shell-peeled.ts";
 import { inShell } from "./shell-shells.ts";
 import type { Wrapper } from "./shell-wrapper-table.ts";
 import { wrappers } from "./shell-wrapper-table.ts";
@@ -118,7 +118,8 @@ function behind(wrapper: Wrapper, words: readonly string[]): Peeled {
     at += option.takes;
   }
   if (wrapper.sets === true)
-    for (let word = words[at]; word !== undefined && setsOnly(word); word = words[at]) {
+    // Whatever stands before the `=`, it is no program to them: an odd name is told as one that is set.
+    for (let word = words[at]; word?.includes("=") === true; word = words[at]) {
       assigned.push(word.slice(0, word.indexOf("=")));
       at++;
     }

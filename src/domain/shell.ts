@@ -176,7 +176,9 @@ function takeCommand(node: Command, found: Gathered, where: Where): void {
 /** A here-document is inline; only its expansions, gathered as children, can surprise. */
 function takeRedirect(node: Redirection, found: Gathered): void {
   if (node.type !== "Redirect") {
-    if (node.type === "HereDoc" && node.body.parts?.some((part) => !isStaticPart(part)) === true) found.dynamic = true;
+    if (node.type !== "HereDoc") return;
+    if (!plainEnd.test(node.delimiter?.text ?? "")) found.dynamic = true;
+    if (node.body.parts?.some((part) => !isStaticPart(part)) === true) found.dynamic = true;
     return;
   }
   const target = node.target;
@@ -184,12 +186,19 @@ function takeRedirect(node: Redirection, found: Gathered): void {
     found.dynamic = true;
     return;
   }
-  const duplicates = node.operator === "<&" || node.operator === ">&";
-  if (duplicates && /^(?:\d+-?|-)$/.test(target.value)) return;
+  if (node.operator === "<&" || node.operator === ">&") {
+    if (descriptor.test(target.text)) return;
+    // Bash closes at a `-`, and takes what is joined to it for the next word; the name of a file it expands once more.
+    if (!expandsToItself.test(target.text)) found.dynamic = true;
+  }
   if (harmlessTargets.includes(target.value)) return;
   if (node.operator !== "<" && node.operator !== "<&") found.writes.push(target.value);
   if (node.operator === "<" || node.operator === "<&" || node.operator === "<>") found.reads.push(target.value);
 }
+/** Shells differ in where any other delimiter ends. */
+const plainEnd = /^(?:'[\w .+-]+'|"[\w .+-]+"|\\?[\w.+-]+)$/;
+const descriptor = /^(?:\d+-?|-)$/;
+const expandsToItself = /^[\w./][\w./+,:@%-]*$/;
 /** Files that keep nothing. */
 export const harmlessTargets: readonly string[] = ["/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"];
 
@@ -204,6 +213,9 @@ function isBashOnly(node: SyntaxNode): boolean {
     case "Time":
     case "ProcessSubstitution":
       return true;
+    // To others two digits are a word, and the redirect has none.
+    case "FileDescriptor":
+      return node.end - node.pos > 1;
     case "Word":
       return (node.parts ?? []).some((part) => part.type === "AnsiCQuoted");
     case "Assignment":

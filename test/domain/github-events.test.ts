@@ -260,10 +260,11 @@ describe("what decides", () => {
     expect(said("/countersign cancel t12345678")).toMatchObject({ what: "cancel", task_id: "t12345678" });
     expect(said("/countersign approve it all")).toMatchObject({ what: "unclear", hash: null, task_id: null });
     expect(Object.hasOwn(said("/countersign cancel"), "app")).toBe(false);
-    const through = comment("/countersign cancel", { performed_via_github_app: { id: 8 } });
-    expect(found("issue_comment", payload("created", { issue: issue(), comment: through }))).toMatchObject({
-      app: true,
-    });
+    for (const app of [{ id: 8 }, { id: "x" }, {}, "x", undefined]) {
+      const through = comment("/countersign cancel", { performed_via_github_app: app });
+      const event = JSON.parse(JSON.stringify(payload("created", { issue: issue(), comment: through })));
+      expect(found("issue_comment", event), JSON.stringify(app)).toMatchObject({ what: "cancel", app: true });
+    }
   });
   it("[GHI-50] in a review or a comment on code nothing is decided: GitHub does not say there whether an App wrote it", () => {
     const at = { created_at: "2026-11-22T10:00:00Z", submitted_at: "2026-11-22T10:00:00Z" };

@@ -26,6 +26,39 @@ describe("what the words hide", () => {
     for (const script of ["printf '%s\\n' x", "printf '%d %s' 1 n", "printf %s %n", "printf '100%%'"])
       expect(readShell(script).dynamic, script).toBe(false);
   });
+  it.each([
+    "<&-bash cat x",
+    ">& -rm echo -rf src",
+    "2>&-rm echo",
+    "sed -n <&-'' 1,5p x",
+    'echo >&-"" a',
+    "npm test >&'$(sh src/x)'",
+    'npm test >&"\\$(sh src/x)"',
+    "npm test >&\\$HOME",
+    "npm test 1>&'`sh src/x`'",
+    "echo >&'~'",
+  ])("[SH-73] %s is dynamic", (script) => {
+    expect(readShell(script).dynamic).toBe(true);
+  });
+  it.each(["cat <<-` -c [[", "cat <<$x\na\n$x", "cat <<a'b'\na\nab", "cat <<''\na\n", "cat <<'a$'\nb\na$"])(
+    "[SH-74] %s is dynamic",
+    (script) => {
+      expect(readShell(script).dynamic).toBe(true);
+    },
+  );
+  it("[SH-74] usual delimiters are read", () => {
+    for (const end of ["EOF", "'EOF'", '"E F"', "\\EOF"])
+      expect(readShell(`cat <<${end}\na\n${end.replace(/['"\\]/g, "")}`).dynamic, end).toBe(false);
+  });
+  it("[SH-73] descriptors and plain names are read", () => {
+    for (const [script, writes] of [
+      ["npm test 2>&1 >&- <&3 3>&4-", []],
+      ["npm test >&src/a-b.log", ["src/a-b.log"]],
+    ] as const) {
+      const reading = readShell(script);
+      expect([reading.dynamic, reading.writes], script).toEqual([false, writes]);
+    }
+  });
   it.each(["/[/s#]/e sh src/x #b#", "s|^.*[|].*|p;/bin\\/sh src\\/x|e#/p", "/[/s#]/w .git/x#b#", "s/[[:alpha:]]/x/"])(
     "[SH-70] sed with %s is opaque",
     (script) => {

@@ -55,6 +55,9 @@ const lines: Readonly<Record<string, readonly (readonly [typeof deny | typeof as
     [ask, "python3 -c 'import shutil; shutil.rmtree(\"src\")'"],
     [ask, "perl -e 'unlink glob \"src/*\"'"],
     [ask, "shred -u src/a.ts"],
+    [ask, ">&-rm echo -rf src"],
+    [ask, "2>& -rm echo -rf src"],
+    [ask, "echo x >&'$(rm -rf src)'"],
   ],
   "to run what nobody read": [
     [ask, 'node -e \'require("child_process").execSync("id")\''],

@@ -50,6 +50,8 @@ describe("what runs code nobody can read", () => {
 describe("behind a wrapper", () => {
   it("[SH-41] env tells the names it sets and its directory, and its text is read as words", () => {
     expect(unwrap(["env", "-C", "x", "A=1", "ls"])).toMatchObject({ assigned: ["A"], moves: true });
+    expect(inside("env", "=", "a/b=c", "1x=", "rm", "x").at(-1)).toEqual(["rm", "x"]);
+    expect(readShell("env = npm test").dynamic).toBe(true);
     expect(inside("env", "-S", "A=1 rm x", "y").at(-1)).toEqual(["rm", "x", "y"]);
     expect(inside("env", "-iS", "rm x").at(-1)).toEqual(["rm", "x"]);
     expect(inside("env", "-Srm x").at(-1)).toEqual(["rm", "x"]);
@@ -270,10 +272,10 @@ describe("scripts", () => {
   it("[SH-45] what another shell reads otherwise is dynamic in its script, and plain in bash's", () => {
     for (const script of [
       ...["[[ a ]]", "ls &> x", "ls |& wc", "x+=1 ls", "cat <<< a", "time ls", "echo $'\"'\"'a'\"'\"'"],
-      ...['eval "[[ a ]]"'],
+      ...['eval "[[ a ]]"', "ls 10> x", "ls 02> x", "cat 10<<E\na\nE"],
     ])
       expect(readShell(`sh -c '${script}'`).dynamic, script).toBe(true);
-    for (const script of ["[[ a ]]", "ls &> x", "ls |& wc", "cat <<< a", "time ls"])
+    for (const script of ["[[ a ]]", "ls &> x", "ls |& wc", "cat <<< a", "time ls", "ls 10> x"])
       expect(readShell(`bash -c '${script}'`).dynamic, script).toBe(false);
     expect(readShell("sh -c 'ls > x; rm y'").dynamic).toBe(false);
   });

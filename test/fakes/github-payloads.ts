@@ -41,7 +41,8 @@ export function pull(branch = "countersign/t1", more: Json = {}, headRepository:
   };
 }
 export function comment(body: string | null, more: Json = {}): Json {
-  return { id: 900, user: maintainer, body, created_at: "2026-11-22T10:00:00Z", ...more };
+  const said = { id: 900, user: maintainer, body, created_at: "2026-11-22T10:00:00Z" };
+  return { ...said, performed_via_github_app: null, ...more };
 }
 export function check(more: Json = {}): Json {
   return {

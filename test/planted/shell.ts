@@ -10,6 +10,22 @@ const grant = { test: "test/domain/grant.test.ts" } as const;
 
 export const shellPlants: readonly Plant[] = [
   {
+    id: "joined-to-a-close",
+    file: "src/domain/shell.ts",
+    find: "if (!expandsToItself.test(target.text)) found.dynamic = true;",
+    replace: "if (/[$`]/.test(target.text)) found.dynamic = true;",
+    why: "what is joined to a descriptor's close is the next word",
+    subset: { test: "test/domain/shell-hostile.test.ts" },
+  },
+  {
+    id: "expanded-once-more",
+    file: "src/domain/shell.ts",
+    find: "if (!expandsToItself.test(target.text)) found.dynamic = true;",
+    replace: 'if (target.text.startsWith("-")) found.dynamic = true;',
+    why: "bash expands the name behind `>&` twice",
+    subset: { test: "test/domain/shell-hostile.test.ts" },
+  },
+  {
     id: "xargs-without-program-known",
     file: "src/domain/shell-wrappers.ts",
     find: "else if (found.open) found.dynamic = true;",

@@ -67,7 +67,8 @@ class FakeMachine implements Machine {
           return await fetch(url.replace(/^http:\/\/127\.0\.0\.1:8080/, this.host.url), { ...init, headers });
         } catch (error) {
           // Node keeps what happened in the cause.
-          throw error instanceof Error ? new Error(`${error.message}: ${error.cause}`) : error;
+          const why = this.host?.ended() ?? "the sandbox host runs";
+          throw error instanceof Error ? new Error(`${error.message}: ${error.cause} (${why})`) : error;
         }
       },
     };

@@ -26,6 +26,8 @@ export interface RunningHost {
   readonly url: string;
   readonly secret: string;
   readonly pid: number;
+  /** How it ended, and what it said last; null while it runs. */
+  ended(): string | null;
   /** Ends it and everything in its process group, at once. */
   kill(): Promise<void>;
 }
@@ -65,7 +67,11 @@ export async function startHost(
   });
   const port = await firstLine(child, () => said);
   if (hear !== undefined) child.stdout?.on("data", (bytes: Buffer) => hear(bytes.toString()));
-  return { url: `http://127.0.0.1:${port}`, secret, pid: child.pid ?? 0, kill: () => end(child) };
+  const ended = () =>
+    child.exitCode === null && child.signalCode === null
+      ? null
+      : `the sandbox host ended with ${child.exitCode ?? child.signalCode}: ${said}`;
+  return { url: `http://127.0.0.1:${port}`, secret, pid: child.pid ?? 0, ended, kill: () => end(child) };
 }
 
 function firstLine(child: ChildProcess, said: () => string): Promise<number> {

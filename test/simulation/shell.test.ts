@@ -25,6 +25,11 @@ const seen: Readonly<Record<string, string>> = {
   "a prompt that runs a command": "PS4='$(p1 x)'; set -x; p0",
   "a file that a shell reads first": "echo p1 > f1; BASH_ENV=f1 bash -c 'p0 z'",
   "words from the input of xargs": "echo p1 | xargs env",
+  "a program joined to a descriptor that is closed": "<&-p0 p1 a; 2>& -p2 p1 b; p1 a <&-'' b",
+  "a delimiter of which shells read another end": "sh -c 'p0 <<-` -c [[  ]] + p1 b'",
+  "two digits before a redirect in another shell": "sh -c 'p0 10>f1 a'",
+  "a setting without a name": "env = p0 a; env a/b=c p1",
+  "the name of a file that is expanded once more": "p0 >&'$(p1 a)x'; p0 >&\\$HOME",
 };
 
 describe("bash against the reading", () => {

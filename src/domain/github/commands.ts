@@ -54,19 +54,26 @@ function isWish(rest: string): boolean {
   if (told !== undefined) return told !== "";
   const [word = "", ...more] = rest.trim().split(/\s+/u);
   if (word === "") return true;
-  if (more.length > 0) {
-    const words = [word, ...more];
+  const words = [word, ...more].map(bare);
+  // Of two scripts: what looks like a yes may be one.
+  if (words.some((one) => latin.test(one) && lookalikes.test(one))) return false;
+  if (more.length > 0)
     return !(words.some((one) => answering.test(one)) && words.every((one) => polite.test(one) || answering.test(one)));
-  }
-  const orders = /[a-z]{3}|#\d/i.test(word) && !/`/.test(word) && !answering.test(word);
-  return orders || (word.match(unspaced)?.length ?? 0) >= limits.github_unspaced_wish;
+  if ((word.match(unspaced)?.length ?? 0) >= limits.github_unspaced_wish) return true;
+  return /[a-z]{3}|#\d/i.test(word) && !/[`<]/.test(word) && !answering.test(words[0] ?? "");
 }
+/** As it sounds: without what is around it, and of usual letters. */
+function bare(word: string): string {
+  return word.normalize("NFKC").replace(/^(?:&#?\w+;|[\p{P}\p{S}])+|<[^<>]*>/gu, "");
+}
+const latin = /\p{sc=Latin}/u;
+const lookalikes = /[\p{sc=Cyrillic}\p{sc=Greek}\p{sc=Armenian}\p{sc=Cherokee}]/u;
 /** What may follow such a word and adds nothing to it. */
 const polite =
-  /^(?:you|all|it|i|the|a|my|your|task|plan|lot|both|and|by|not|do|this|that|them|to|me|ahead|now|then|for|good|great|\p{P}+|\p{So}+)[\p{P}\p{So}]*$/iu;
+  /^(?:you|all|it|i|the|a|my|your|task|plan|lot|both|and|by|not|do|this|that|them|to|me|ahead|now|then|for|good|great|[0-9a-f]{7,64}|\p{P}+|\p{So}+|)[\p{P}\p{S}]*$/iu;
 /** Beginnings of words that answer a question, however they go on or are misspelled. */
 const answering =
-  /^(?:a+p+(?:r|orv)|ac+ept|agree|allow|confirm|consent|den[iy]|declin|disagree|disallow|refus|reject|can+[ce]|stop|abort|halt|end|quit|kill|never|close|don'?t|stat|help|yes|yep|yea|yup|nope|nah|okay|sure|lgtm|good|great|nice|fine|perfect|merge|ship|sign(?!up|in)|counter|done|wait|hold|pause|proceed|continue|resume|start|thank|thx|ack|nack|veto|pass|fail|please|pls|looks|sounds|(?:go|ok|no|k|y|n)(?![a-z]))/i;
+  /^(?:(?:dis|un|re)?a+p+(?:r|orv)|ac+ept|agree|allow|confirm|consent|den[iy]|declin|disagree|disallow|refus|reject|can+[ce]|stop|abort|halt|end|quit|kill|never|close|don'?t|stat|help|yes|yep|yea|yup|nope|nah|okay|sure|lgtm|good|great|nice|fine|perfect|merge|ship|sign(?!up|in)|counter|done|wait|hold|pause|proceed|continue|resume|start|thank|thx|ack|nack|veto|pass|fail|please|pls|looks|sounds|nein|genehmig|ab(?:ge)?lehn|zustimm|rechaz|rejet|(?:go|ok|no|non|k|y|n|ja|oui|s[ií]|da|nyet)(?![a-z]))/i;
 const unspaced = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/gu;
 function decides({ rest, odd }: Line): boolean {
   return !odd && /^(?:approve|deny|cancel|status)(?![\p{L}\p{N}_-])/iu.test(rest);

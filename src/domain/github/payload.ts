@@ -135,7 +135,8 @@ const said = z
     submitted_at: word,
     path: text(1_000).nullable().catch(null),
     line: id.nullable().catch(null),
-    performed_via_github_app: z.object({ id }).nullable().catch(null),
+    /** Where it is not said, or oddly, some App may have written it in a person's name: it decides nothing. */
+    performed_via_github_app: z.union([z.null(), z.object({ id })]).catch({ id: 0 }),
   })
   .nullable()
   .catch(null);

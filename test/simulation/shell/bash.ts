@@ -60,8 +60,14 @@ export function standOn(): Ground {
     return child;
   };
   const kill = () => {
-    if (running?.pid !== undefined && running.exitCode === null) process.kill(-running.pid, "SIGKILL");
+    const pid = running?.exitCode === null ? running.pid : undefined;
     running = null;
+    try {
+      if (pid !== undefined) process.kill(-pid, "SIGKILL");
+    } catch (error) {
+      // It ended by itself, and nobody here has heard so yet.
+      if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+    }
   };
   return {
     run: async (script) => {

@@ -38,8 +38,17 @@ const deeper = (pen: Pen): Pen => ({ ...pen, depth: pen.depth + 1 });
 
 export function scriptOf(seed: string): string {
   const r = random(seed);
+  if (r.chance(0.15)) return noise(r);
   // Most scripts stay nearly plain, so that what is read whole is held to the word; others try everything.
   return list({ r, spice: r.pick([0, 0, 0.02, 0.06, 0.2]), depth: 0 });
+}
+
+/** Pieces set side by side with no regard for grammar: where the next word begins only bash knows. */
+function noise(r: Random): string {
+  const pieces = material.get("noise") ?? [];
+  const joined = Array.from({ length: r.int(2, 9) }, () => r.pick(pieces)).join("");
+  const script = `${r.chance(0.5) ? "p0 " : ""}${joined}${r.chance(0.5) ? " p1 b" : ""}`;
+  return r.chance(0.2) ? `sh -c ${quoted(r, script)}` : script;
 }
 
 function list(pen: Pen): string {
