@@ -64,7 +64,9 @@ function shellOf(dialect: ShellDialect | "other", words: readonly string[]): Pee
     if (word.startsWith("-") && word.includes("c")) fromWord = true;
   }
   const next = words[at];
-  if (next === undefined || next === "-" || (!fromWord && readsInputHere([next]))) return { dynamic: true };
+  // A sign alone is stepped over.
+  if (next === undefined || next === "-" || next === "+" || (!fromWord && readsInputHere([next])))
+    return { dynamic: true };
   // The file is code as much as a program of the workspace is: a grant names it.
   if (!fromWord) return { opaque: "it runs what a file holds", code: [next] };
   const script = { text: next, dialect: dialect === "other" ? ("bash" as const) : dialect };

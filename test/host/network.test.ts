@@ -1,11 +1,11 @@
 /** The network of setup: a list of hosts through the proxy, and nothing besides. */
-import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeRepo } from "../setup/host.ts";
+import { registryUrl } from "../setup/registry.ts";
 import { sourceOf, World } from "./world.ts";
 
 /** Stands for the machine's own proxy: it answers for every host, and remembers which were asked for. */
@@ -106,17 +106,7 @@ describe("the network of setup", () => {
   });
 });
 
-/** Whether this machine's registry can be reached at all: where it cannot, there is nothing to try. */
-async function reachable(): Promise<boolean> {
-  try {
-    const registry = execFileSync("npm", ["config", "get", "registry"], { encoding: "utf8", cwd: "/" }).trim();
-    return (await fetch(`${registry}is-number`, { signal: AbortSignal.timeout(5_000) })).ok;
-  } catch {
-    return false;
-  }
-}
-
-describe.skipIf(!(await reachable()))("with a package registry", () => {
+describe.skipIf((await registryUrl()) === null)("with a package registry", () => {
   it("[SBX-35] npm ci works with the host's own settings, and then the network is cut", async () => {
     const real = await World.open();
     const source = join(real.folder.repos, "package");

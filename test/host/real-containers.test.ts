@@ -9,10 +9,12 @@ import { sandboxContract } from "../contract/sandboxes.ts";
 import { GitServer, type GitServerParts } from "../setup/git-server.ts";
 import { git, makeSample } from "../setup/host.ts";
 import { docker, realContainers } from "../setup/real-containers.ts";
+import { registryUrl } from "../setup/registry.ts";
 import { Lender } from "./lender.ts";
 import { failureOf } from "./lent-world.ts";
 import { eventually } from "./world.ts";
 
+const registry = docker === undefined ? null : await registryUrl();
 const why = "needs COUNTERSIGN_DOCKER: see test/setup/real-containers.ts";
 
 async function open(socket: string, allow: GitServerParts["allow"]) {
@@ -85,6 +87,31 @@ describe(`the platform's containers (${why})`, () => {
       expect([...lender.lent.values()].filter(({ alive }) => alive)).toEqual([]);
       await s.destroy("one");
       expect(await s.sandboxes()).toEqual([]);
+      await close();
+    },
+    300_000,
+  );
+
+  it.skipIf(registry === null)(
+    "[CON-5] set-up reaches over https the host it was granted, no other, and none once anything else has begun",
+    async () => {
+      const { containers, source: url, main, close } = await open(docker ?? "", () => "ok");
+      const s = containers.sandboxes();
+      const asked = async (id: string, to: string, network?: { hosts: string[]; cache: string[] }) => {
+        const argv = shell(`curl -sS -m 20 -o /dev/null -w '%{http_code}' ${to} 2>&1`);
+        await s.exec("one", id, { argv, timeout_ms: 30_000, ...(network === undefined ? {} : { network }) });
+        return (await finish(s, "one", id)).output;
+      };
+      const there = `${registry}is-number`;
+      const network = { hosts: [new URL(there).host], cache: [] };
+      await s.create("one", spec("one"));
+      await s.checkout("one", { scope_id: "contract", url }, main);
+      expect(await asked("granted", there, network)).toBe("200");
+      expect(await asked("other", "https://example.com/", network)).toContain("403");
+      expect(await asked("agent", there)).toContain("Could not resolve host");
+      // The sandbox host lets it through; the container's outbound handler does not any more.
+      expect(await asked("again", there, network)).toBe("421");
+      await s.destroy("one");
       await close();
     },
     300_000,

@@ -28,6 +28,7 @@ const seen: Readonly<Record<string, string>> = {
   "a program joined to a descriptor that is closed": "<&-p0 p1 a; 2>& -p2 p1 b; p1 a <&-'' b",
   "a delimiter of which shells read another end": "sh -c 'p0 <<-` -c [[  ]] + p1 b'",
   "two digits before a redirect in another shell": "sh -c 'p0 10>f1 a'",
+  "a sign that a shell steps over": "sh -c + p1 b; bash -c + p1 b",
   "a setting without a name": "env = p0 a; env a/b=c p1",
   "the name of a file that is expanded once more": "p0 >&'$(p1 a)x'; p0 >&\\$HOME",
 };
