@@ -3,10 +3,10 @@
  * is not certain there are several, and only what every one of them shows is surely shown. [GHI-53]
  */
 import MarkdownIt, { type MarkdownIt as Markdown, type StateInline } from "markdown-it";
-import footnotes from "markdown-it-footnote";
 import { type DefaultTreeAdapterTypes, defaultTreeAdapter, html, parseFragment } from "parse5";
 import { limits } from "../../limits.ts";
 import { linesOf } from "./text-blocks.ts";
+import { asGithub } from "./text-github.ts";
 import { withoutSums } from "./text-sums.ts";
 import { bounded, rendered, withoutCutSums } from "./text-tokens.ts";
 import { trimmedOf } from "./text-words.ts";
@@ -151,18 +151,9 @@ function markdown(breaks: boolean): Markdown {
   return made;
 }
 function extended(): Markdown {
-  const made = markdown(true).use(footnotes).disable(["footnote_inline"]);
+  const made = markdown(true);
+  asGithub(made);
   made.inline.ruler.before("text", "address", bareAddress);
-  // Notes stand below everything else, and are hidden by the scanner too.
-  made.core.ruler.after("footnote_tail", "no_notes", ({ tokens }) => {
-    const at = tokens.findIndex(({ type }) => type === "footnote_block_open");
-    if (at !== -1) tokens.length = at;
-  });
-  made.renderer.rules.footnote_ref = (tokens, at) => {
-    // The plugin keeps the name as it was written.
-    const name = (tokens[at]?.meta as { label?: string } | null)?.label ?? "";
-    return /^\d{1,3}$/.test(name) ? `[^${name}]` : "";
-  };
   return made;
 }
 function withSums(): Markdown {
