@@ -1,6 +1,6 @@
 /**
  * Markdown that takes a text's blocks as GitHub's own parser does, for the library that reads what stands in each. What
- * footnotes say is left out, and their names where they are named. [GHI-53] [GHI-56]
+ * footnotes say is left out, and their names where they are named. [GHI-53] [GHI-65]
  */
 import MarkdownIt, { type Env, type MarkdownIt as Markdown, type StateBlock, type StateInline } from "markdown-it";
 import { blanks } from "./text-starts.ts";

@@ -1,4 +1,4 @@
-/** A line as Markdown's blocks are read from it: by columns, in which a tab may be taken in parts. [GHI-56] */
+/** A line as Markdown's blocks are read from it: by columns, in which a tab may be taken in parts. [GHI-65] */
 
 const tabStop = 4;
 

@@ -1,4 +1,4 @@
-/** What begins a block on GitHub, and what ends one: read at a line's first character that is no blank. [GHI-56] */
+/** What begins a block on GitHub, and what ends one: read at a line's first character that is no blank. [GHI-65] */
 import { trimmedOf } from "./text-words.ts";
 
 /** In the order that GitHub's parser asks in. The last may not end a paragraph. */

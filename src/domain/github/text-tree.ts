@@ -1,7 +1,7 @@
 /**
  * The blocks of a GitHub text, read line by line as GitHub's own parser reads them: which blocks go on, which begin, and
  * where the rest of the line goes. A library with its own order of questions ends tables, quotes and comments elsewhere,
- * and each such place hides words from people alone. [GHI-56]
+ * and each such place hides words from people alone. [GHI-65]
  */
 import { limits } from "../../limits.ts";
 import { Line } from "./text-line.ts";
