@@ -57,6 +57,10 @@ function definitionsOf(): (lines: readonly string[], env: Env) => number {
     if (lines[0]?.startsWith("[") !== true) return 0;
     const state = new alone.block.State(lines.join("\n"), alone, env, []);
     while (lines[state.line]?.startsWith("[") === true) if (!definition(state, state.line, state.lineMax, false)) break;
+    // Whether an address may hold one that does not close is not the same in all of GitHub's versions.
+    const rest = lines.slice(state.line).join("\n");
+    const [, address = ""] = /^\[(?:[^[\]\\]|\\[\s\S])*\]:\s*([^\s<]\S*)/.exec(rest) ?? [];
+    if (address.split("(").length !== address.split(")").length) throw new Error("a definition or none");
     return state.line;
   };
 }

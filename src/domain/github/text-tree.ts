@@ -41,7 +41,7 @@ export interface Block {
   readonly children: Block[];
   lines: string[];
   open: boolean;
-  /** A line below it was no table's: none is, from there on. */
+  /** A line below it was no table's. */
   headless: boolean;
   readonly first: number;
   /** Its last line that is not blank. */
@@ -178,12 +178,14 @@ class Tree {
   }
   /** The last line of a paragraph and this one may begin a table. */
   #head(line: Line, block: Block): Block | null {
-    if (block.headless || !isDelimiters(line.rest)) return null;
+    if (!isDelimiters(line.rest)) return null;
     const cells = cellsOf(block.lines.at(-1) ?? "");
     if (cells === null || cells.length !== cellsOf(line.rest)?.length) {
       block.headless = true;
       return null;
     }
+    // Some of GitHub's versions ask again, others do not.
+    if (block.headless) throw new Error("a table or none");
     const above = block.lines.slice(0, -1);
     block.what = { kind: "table", columns: cells.length };
     block.lines = [];
