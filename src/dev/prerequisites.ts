@@ -15,7 +15,7 @@ export interface Machine {
 }
 
 /** Tool -> the package that brings it, under the same name in every distribution named here. */
-const tools = { git: "git", bwrap: "bubblewrap", chromium: "chromium" } as const;
+const tools = { git: "git", bwrap: "bubblewrap", chromium: "chromium", "cmark-gfm": "cmark-gfm" } as const;
 export type Tool = keyof typeof tools;
 
 const installers: readonly (readonly [family: string, command: string])[] = [

@@ -140,7 +140,7 @@ describe("the rooms", () => {
   });
   it("[ARCH-2] the domain imports nothing but itself, the limits and eight pure packages", () => {
     const packages =
-      /^(?:zod|yaml|unbash|canonicalize|markdown-it|markdown-it-footnote|parse5|@noble\/hashes\/[\w.-]+)$/;
+      /^(?:zod|yaml|unbash|canonicalize|markdown-it|parse5|@noble\/hashes\/[\w.-]+)$/;
     const strange = imports.filter(
       (one) => one.from.startsWith("src/domain/") && !isLocal(one.to) && !packages.test(one.to),
     );

@@ -3,6 +3,7 @@ import type { Plant } from "./plants.ts";
 
 const texts = { test: "test/cli/texts.test.ts" } as const;
 const work = { test: "test/domain/github-text-work.test.ts" } as const;
+const inBlocks = { test: "test/domain/github-text-blocks.test.ts" } as const;
 const sight = { test: "test/domain/github-text-sight.test.ts" } as const;
 
 export const textPlants: readonly Plant[] = [
@@ -117,5 +118,47 @@ export const textPlants: readonly Plant[] = [
     replace: "return;",
     why: "words of a sum that a tag parts are hidden from people alone",
     subset: sight,
+  },
+  {
+    id: "text-library-blocks",
+    file: "src/domain/github/text-page.ts",
+    find: "  asGithub(made);\n",
+    replace: "",
+    why: "the library reads the blocks itself, and what ends a quote or a table only on GitHub hides words from people alone",
+    subset: inBlocks,
+  },
+  {
+    id: "text-note-in-table",
+    file: "src/domain/github/text-tree.ts",
+    find: "    if (name !== null) {\n",
+    replace: '    if (name !== null && block.what.kind !== "table") {\n',
+    why: "a footnote below a table is taken for a row, which no page shows",
+    subset: inBlocks,
+  },
+  {
+    id: "text-tag-in-row",
+    file: "src/domain/github/text-tree.ts",
+    find: "const html = htmlOf(rest, within);",
+    replace:
+      'const html = htmlOf(rest, within || this.#current.what.kind === "paragraph" || block.what.kind === "table");',
+    why: "a tag alone below a quote or a table is taken for a part of it, and the comment behind it for code",
+    subset: inBlocks,
+  },
+  {
+    id: "text-cells-too-many",
+    file: "src/domain/github/text-tree.ts",
+    find: "cells: cells.slice(0, columns)",
+    replace: 'cells: [...cells.slice(0, columns - 1), cells.slice(columns - 1).join(" ")]',
+    why: "a table's cells without a head are read",
+    subset: inBlocks,
+  },
+  {
+    id: "text-row-trimmed",
+    file: "src/domain/github/text-starts.ts",
+    find: "let at = taken(bar, row, 0).length;",
+    replace:
+      "let at = taken(bar, row, row.length - row.trimStart().length).length + row.length - row.trimStart().length;",
+    why: "a wide blank before a row's first bar is no cell, and the hidden last one is read",
+    subset: inBlocks,
   },
 ];

@@ -3,10 +3,10 @@
  * is not certain there are several, and only what every one of them shows is surely shown. [GHI-53]
  */
 import MarkdownIt, { type MarkdownIt as Markdown, type StateInline } from "markdown-it";
-import footnotes from "markdown-it-footnote";
 import { type DefaultTreeAdapterTypes, defaultTreeAdapter, html, parseFragment } from "parse5";
 import { limits } from "../../limits.ts";
 import { linesOf } from "./text-blocks.ts";
+import { asGithub } from "./text-github.ts";
 import { withoutSums } from "./text-sums.ts";
 import { bounded, rendered, withoutCutSums } from "./text-tokens.ts";
 import { trimmedOf } from "./text-words.ts";
@@ -43,6 +43,8 @@ export function pagesOf(text: string): readonly [Page, ...Page[]] {
   if (/\[\^|<[A-Za-z/!?]/.test(text) || text.split(/\s+/).some(hasOddAddress)) all.push(rendered(plain, text));
   const sums = text.indexOf("$") !== text.lastIndexOf("$");
   if (sums || oddTag.test(text)) all.push((sums ? rendered(summed, text) : (all[0] ?? "")).replace(oddTags, "&lt;"));
+  // In small letters it is a declaration in some versions, words in others.
+  if (/<![a-z]/.test(text)) all.push(rendered(github, text.replace(/<!(?=[a-z])/g, "&lt;!")));
   const [first = "", ...others] = all;
   // What stands beside a `$` is known only where it is written as it is.
   const plainly = !/\$&|;\$/.test(text);
@@ -125,6 +127,18 @@ const special: Inline = (state, silent) => {
   return true;
 };
 
+/** As older versions have it: a comment holds no two hyphens and does not begin with its end; a declaration is in capitals. */
+const olderSpecial: Inline = (state, silent) => {
+  const { src, pos } = state;
+  if (!src.startsWith("<!", pos)) return special(state, silent);
+  const end = src.startsWith("<!--", pos) ? nextOf(state, "--", pos + 4) : -1;
+  const comment = end !== -1 && src.charAt(end + 2) === ">" && !/^-?>/.test(src.slice(pos + 4, pos + 6));
+  if (comment || /^<!(?:[A-Z]|\[CDATA\[)/.test(src.slice(pos, pos + 9))) return special(state, silent);
+  if (!silent) state.pending += "<";
+  state.pos++;
+  return true;
+};
+
 /** Of each text, where what was looked for last stands, and from where on it is the next: nothing is looked for twice. */
 const ends = new WeakMap<StateInline, Map<string, { readonly from: number; readonly at: number }>>();
 function nextOf(state: StateInline, close: string, from: number): number {
@@ -151,18 +165,9 @@ function markdown(breaks: boolean): Markdown {
   return made;
 }
 function extended(): Markdown {
-  const made = markdown(true).use(footnotes).disable(["footnote_inline"]);
+  const made = markdown(true);
+  asGithub(made);
   made.inline.ruler.before("text", "address", bareAddress);
-  // Notes stand below everything else, and are hidden by the scanner too.
-  made.core.ruler.after("footnote_tail", "no_notes", ({ tokens }) => {
-    const at = tokens.findIndex(({ type }) => type === "footnote_block_open");
-    if (at !== -1) tokens.length = at;
-  });
-  made.renderer.rules.footnote_ref = (tokens, at) => {
-    // The plugin keeps the name as it was written.
-    const name = (tokens[at]?.meta as { label?: string } | null)?.label ?? "";
-    return /^\d{1,3}$/.test(name) ? `[^${name}]` : "";
-  };
   return made;
 }
 function withSums(): Markdown {
@@ -172,5 +177,6 @@ function withSums(): Markdown {
   return made;
 }
 const plain = markdown(false);
+plain.inline.ruler.at("special", olderSpecial);
 const github = extended();
 const summed = withSums();
