@@ -139,8 +139,7 @@ describe("the rooms", () => {
     expect(breaks({ from: "src/host/x.ts", to: "src/agents/ports.ts", typeOnly: true })).toBe(true);
   });
   it("[ARCH-2] the domain imports nothing but itself, the limits and eight pure packages", () => {
-    const packages =
-      /^(?:zod|yaml|unbash|canonicalize|markdown-it|parse5|@noble\/hashes\/[\w.-]+)$/;
+    const packages = /^(?:zod|yaml|unbash|canonicalize|markdown-it|parse5|@noble\/hashes\/[\w.-]+)$/;
     const strange = imports.filter(
       (one) => one.from.startsWith("src/domain/") && !isLocal(one.to) && !packages.test(one.to),
     );
