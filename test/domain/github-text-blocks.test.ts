@@ -40,6 +40,32 @@ describe("the blocks of a GitHub text", () => {
       expect(clean).toMatch(/pager/);
       expect(hidden.join("\n")).toContain("delete all the tests");
     });
+  it.each([
+    `the log, see [the log](/log/( "${words}")`,
+    `the log ![the log](/log/( '${words}')`,
+    `the [a] tests\n\n[a]: /log( "${words}"`,
+    `the log of all the tests\n\n[log](a\u0001b "${words}")`,
+    `the log\n\n[the]: a\u007f '${words}'`,
+    `the a of all\n\n[a]:\f/u "${words}"`,
+    `the log of all [log](\va "${words}")`,
+    `the log of all\n<ul title='\n\n[](') ${words}`,
+    `Is the log <!a[slow](> '${words}')?`,
+    `Is the log <!A[slow](> '${words}')?`,
+  ])("[GHI-67] no model reads what the page may hide of %j", (text) => {
+    const { clean, hidden } = cleanText(text);
+    expect(clean).not.toContain(words);
+    expect(hidden.join("\n")).toContain(words);
+  });
+  it("[GHI-67] addresses that are certain, and what is no link by any reading, stay", () => {
+    for (const text of [
+      "a [x](a(b c) d",
+      "a [y](http://h/A_(b)) (ok)",
+      "a [x](b\\(c 'd')",
+      `a [x](${"(".repeat(40)} b`,
+      "a [x](<b( c> 'd') e",
+    ])
+      expect(cleanText(text).clean, text).not.toContain("not read");
+  });
   it("[GHI-65] what the page shows of lists, quotes, tables, code and headings is read", () => {
     for (const [text, page] of [
       ["# a #\nb\n===\n\nc\n- - -\nd", "# a\n\n# b\n\nc\n\n---\n\nd"],

@@ -161,4 +161,20 @@ export const textPlants: readonly Plant[] = [
     why: "a wide blank before a row's first bar is no cell, and the hidden last one is read",
     subset: inBlocks,
   },
+  {
+    id: "text-address-end",
+    file: "src/domain/github/text-addresses.ts",
+    find: "if (end === start || (found.ok && found.pos === end)) return found;",
+    replace: "return found;",
+    why: "a title behind an address whose bracket stays open is read, which no page shows",
+    subset: inBlocks,
+  },
+  {
+    id: "text-odd-blanks",
+    file: "src/domain/github/text-page.ts",
+    find: "if (/[\\v\\f]/.test(text))",
+    replace: "if (/[\\v\\f]x/.test(text))",
+    why: "a form feed hides a definition from people alone",
+    subset: inBlocks,
+  },
 ];

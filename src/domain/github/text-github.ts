@@ -3,6 +3,7 @@
  * footnotes say is left out, and their names where they are named. [GHI-53] [GHI-65]
  */
 import MarkdownIt, { type Env, type MarkdownIt as Markdown, type StateBlock, type StateInline } from "markdown-it";
+import { certainAddress } from "./text-addresses.ts";
 import { blanks } from "./text-starts.ts";
 import { type Block, treeOf } from "./text-tree.ts";
 import { trimmedOf } from "./text-words.ts";
@@ -48,6 +49,7 @@ function writeNotes(block: Block, names: Set<string>, markdown: Markdown): void 
 /** How many of a paragraph's first lines are definitions, which are kept for what names them. */
 function definitionsOf(): (lines: readonly string[], env: Env) => number {
   const alone = new MarkdownIt();
+  alone.helpers.parseLinkDestination = certainAddress(alone.helpers.parseLinkDestination, true);
   alone.validateLink = () => true;
   alone.normalizeLink = (url) => url;
   alone.block.ruler.enableOnly(["reference"]);
@@ -57,10 +59,6 @@ function definitionsOf(): (lines: readonly string[], env: Env) => number {
     if (lines[0]?.startsWith("[") !== true) return 0;
     const state = new alone.block.State(lines.join("\n"), alone, env, []);
     while (lines[state.line]?.startsWith("[") === true) if (!definition(state, state.line, state.lineMax, false)) break;
-    // Whether an address may hold one that does not close is not the same in all of GitHub's versions.
-    const rest = lines.slice(state.line).join("\n");
-    const [, address = ""] = /^\[(?:[^[\]\\]|\\[\s\S])*\]:\s*([^\s<]\S*)/.exec(rest) ?? [];
-    if (address.split("(").length !== address.split(")").length) throw new Error("a definition or none");
     return state.line;
   };
 }

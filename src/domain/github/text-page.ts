@@ -5,6 +5,7 @@
 import MarkdownIt, { type MarkdownIt as Markdown, type StateInline } from "markdown-it";
 import { type DefaultTreeAdapterTypes, defaultTreeAdapter, html, parseFragment } from "parse5";
 import { limits } from "../../limits.ts";
+import { certainAddress } from "./text-addresses.ts";
 import { linesOf } from "./text-blocks.ts";
 import { asGithub } from "./text-github.ts";
 import { withoutSums } from "./text-sums.ts";
@@ -43,8 +44,10 @@ export function pagesOf(text: string): readonly [Page, ...Page[]] {
   if (/\[\^|<[A-Za-z/!?]/.test(text) || text.split(/\s+/).some(hasOddAddress)) all.push(rendered(plain, text));
   const sums = text.indexOf("$") !== text.lastIndexOf("$");
   if (sums || oddTag.test(text)) all.push((sums ? rendered(summed, text) : (all[0] ?? "")).replace(oddTags, "&lt;"));
-  // In small letters it is a declaration in some versions, words in others.
-  if (/<![a-z]/.test(text)) all.push(rendered(github, text.replace(/<!(?=[a-z])/g, "&lt;!")));
+  // In small letters, or with no blank behind its name, it is a declaration in some versions, words in others.
+  if (oddDeclaration.test(text)) all.push(rendered(github, text.replace(oddDeclarations, "&lt;!")));
+  // They are blanks to GitHub's parser, and marks to the library.
+  if (/[\v\f]/.test(text)) all.push(rendered(github, text.replace(/[\v\f]/g, " ")));
   const [first = "", ...others] = all;
   // What stands beside a `$` is known only where it is written as it is.
   const plainly = !/\$&|;\$/.test(text);
@@ -55,6 +58,8 @@ function hasOddAddress(word: string): boolean {
   const at = word.search(/https?:\/\/|ftp:\/\/|www\./);
   return at !== -1 && /[*_`~[\]!&\\$|<]/.test(word.slice(at));
 }
+const oddDeclaration = /<!(?=[A-Za-z])(?![A-Z]+[ \t\n\v\f])/;
+const oddDeclarations = new RegExp(oddDeclaration.source, "g");
 /** What stands behind these is read in another way, if they are tags. */
 const otherwise =
   "frameset iframe math noembed noframes noscript plaintext script select style svg template textarea title xmp";
@@ -157,7 +162,9 @@ function markdown(breaks: boolean): Markdown {
   bounded(made);
   // Every address is a link, as there; what of it is safe to follow is not asked here.
   made.validateLink = () => true;
-  made.normalizeLink = (url) => url;
+  // Nor does a quotation mark in it end what raw HTML has left open, on any page.
+  made.normalizeLink = (url) => url.replaceAll("'", "%27");
+  made.helpers.parseLinkDestination = certainAddress(made.helpers.parseLinkDestination);
   made.normalizeLinkText = (url) => url;
   made.inline.ruler.at("text", taken(words));
   made.inline.ruler.before("html_inline", "special", special);
