@@ -88,6 +88,10 @@ async function launch(state: string, port: number, options: ServiceOptions): Pro
     said = (said + bytes).slice(-8_000);
   });
   const ended = new Promise<number | null>((resolve) => child.on("exit", resolve));
+  // Whoever waits for it hears only that nothing answers.
+  void ended.then((code) => {
+    if (code !== null && code !== 0) console.log(`the service ended by itself with ${code}: ${said}`);
+  });
   const line = new Promise<string | null>((resolve) => {
     createInterface({ input: child.stdout }).once("line", resolve);
     setTimeout(() => resolve(null), READY_WITHIN_MS).unref();

@@ -11,7 +11,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { safeGitEnv } from "../../src/dev/git.ts";
 import { makeSample } from "../../src/dev/sample.ts";
-import { startService } from "../journeys/helpers.ts";
+import { type JourneyService, startService } from "../journeys/helpers.ts";
 import type { Repository } from "../journeys/road.ts";
 import { type Random, random } from "../simulation/random.ts";
 import { Client } from "./client.ts";
@@ -62,6 +62,8 @@ const manyDeaths: readonly Manner[] = [
   ...(["workerd", "workerd", "sandbox host", "starting"] as const),
 ];
 
+const restsMost = 3;
+
 export async function killAgainAndAgain(order: Ordered): Promise<Outcome> {
   const begun = Date.now();
   const dice = random(order.seed);
@@ -85,10 +87,9 @@ export async function killAgainAndAgain(order: Ordered): Promise<Outcome> {
       client.run().catch((error: unknown) => Promise.reject(named(client, error))),
     );
     await Promise.all([killing, ...working]);
-    await quiet(new Line({ ...service, up: () => mortal.up() }, dice.fork("look")), order.say);
-    await service.stop();
+    const look = new Line({ ...service, up: () => mortal.up() }, dice.fork("look"));
     const asked = clients.flatMap((client) => client.asked).sort((a, b) => a.asked_at - b.asked_at);
-    const stored = readStored(service.state, repo);
+    const stored = await settled(service, look, () => readStored(service.state, repo), order.say);
     const broken = compare(asked, stored);
     const figures = figuresOf(order, mortal, { ...countsOf(asked), stored, broken, wall_ms: Date.now() - begun });
     if (broken.length > 0) return { figures, asked, stored, broken, kept: service.state };
@@ -101,6 +102,24 @@ export async function killAgainAndAgain(order: Ordered): Promise<Outcome> {
     await killing.catch(() => undefined);
     await service.stop().catch(() => null);
     throw new Error(`SEED=${order.seed}: the run broke off; its state is kept in ${service.state}`, { cause: error });
+  }
+}
+
+/** What stands once all is quiet. Heads of chains are signed by the clock: a row may be written as the service is put out. */
+async function settled(
+  service: JourneyService,
+  look: Line,
+  read: () => Stored,
+  say: (line: string) => void,
+): Promise<Stored> {
+  for (let tries = 1; ; tries++) {
+    await quiet(look, say);
+    await service.stop();
+    const stored = read();
+    const sent = stored.objects.every(({ links, shipped }) => shipped === links.length);
+    if (sent || tries === restsMost) return stored;
+    say("a row was written as it was put out: it is started once more");
+    await service.restart();
   }
 }
 
