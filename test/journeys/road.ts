@@ -64,6 +64,7 @@ export async function until<T>(what: string, look: () => Promise<T | null>, with
     try {
       const found = await look();
       if (found !== null) return found;
+      last = "it did not happen";
     } catch (error) {
       last = error;
     }
