@@ -96,11 +96,13 @@ function behind(wrapper: Wrapper, words: readonly string[]): Peeled {
   let moves = wrapper.moves === true;
   for (let word = words[at]; word?.startsWith("-") === true; word = words[at]) {
     at++;
-    if (word === "--") break;
+    if (word === "--") {
+      if (wrapper.dash === true && words[at] === "-") at++;
+      break;
+    }
     if (word === "-") {
-      // `env -` is `env -i`; for any other it is the program's name.
-      if (wrapper.dash === true) continue;
-      at--;
+      // `env -` is `env -i`, and the last of its options; for any other it is the program's name.
+      if (wrapper.dash !== true) at--;
       break;
     }
     const option = optionOf(wrapper, word);

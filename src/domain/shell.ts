@@ -128,6 +128,10 @@ function gather(node: SyntaxNode, found: Gathered, where: Where): void {
     case "FileDescriptorVariable":
       found.dynamic = true;
       break;
+    // A number that no descriptor has is a word.
+    case "FileDescriptor":
+      if (node.end - node.pos > 3) found.dynamic = true;
+      break;
     case "TestBinary":
     case "TestUnary":
       if (evaluates(node)) found.dynamic = true;

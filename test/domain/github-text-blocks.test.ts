@@ -48,6 +48,7 @@ describe("the blocks of a GitHub text", () => {
     `the log\n\n[the]: a\u007f '${words}'`,
     `the a of all\n\n[a]:\f/u "${words}"`,
     `the log of all [log](\va "${words}")`,
+    `the log of all [log](b\fc "${words}")`,
     `the log of all\n<ul title='\n\n[](') ${words}`,
     `Is the log <!a[slow](> '${words}')?`,
     `Is the log <!A[slow](> '${words}')?`,

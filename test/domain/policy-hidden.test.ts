@@ -37,6 +37,8 @@ describe("what the words hide", () => {
     "npm test >&\\$HOME",
     "npm test 1>&'`sh src/x`'",
     "echo >&'~'",
+    "rm 2147483648>/dev/null",
+    "rm 99999999999<b",
   ])("[SH-73] %s is dynamic", (script) => {
     expect(readShell(script).dynamic).toBe(true);
   });

@@ -51,6 +51,8 @@ describe("behind a wrapper", () => {
   it("[SH-41] env tells the names it sets and its directory, and its text is read as words", () => {
     expect(unwrap(["env", "-C", "x", "A=1", "ls"])).toMatchObject({ assigned: ["A"], moves: true });
     expect(inside("env", "=", "a/b=c", "1x=", "rm", "x").at(-1)).toEqual(["rm", "x"]);
+    expect(inside("env", "-i", "-", "-u/x", "ls").at(-1)).toEqual(["-u/x", "ls"]);
+    expect(inside("env", "--", "-", "A=1", "ls").at(-1)).toEqual(["ls"]);
     expect(readShell("env = npm test").dynamic).toBe(true);
     expect(inside("env", "-S", "A=1 rm x", "y").at(-1)).toEqual(["rm", "x", "y"]);
     expect(inside("env", "-iS", "rm x").at(-1)).toEqual(["rm", "x"]);

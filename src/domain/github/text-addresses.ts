@@ -12,6 +12,8 @@ export function certainAddress(own: Destination, always = false): Destination {
     const found = own(text, start, max);
     if (text.charAt(start) === "<") return found;
     const end = furthest(text, start, max);
+    // Whether these are blanks or the address's own is not certain either.
+    if (end < max && /[\v\f]/.test(text.charAt(end))) throw new Error("an address or none");
     if (end === start || (found.ok && found.pos === end)) return found;
     const next = /[^\s]|$/.exec(text.slice(end, max))?.[0] ?? "";
     if (always || (next !== "" && `"'()`.includes(next))) throw new Error("an address or none");
