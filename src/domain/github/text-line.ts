@@ -36,11 +36,6 @@ export class Line {
     if (!this.#inTab) return this.text.slice(this.#at);
     return " ".repeat(tabStop - (this.#column % tabStop)) + this.text.slice(this.#at + 1);
   }
-  /** The column up to which it is taken. */
-  get column(): number {
-    return this.#column;
-  }
-
   /** Takes the blanks, and so many characters behind them. */
   take(chars: number): void {
     while (this.#at < this.#next) this.#pass(Number.POSITIVE_INFINITY);
@@ -48,26 +43,17 @@ export class Line {
     this.#column += chars;
     this.#look();
   }
-  /** Takes so many columns of blanks, or what there is of them; how many it were is answered. */
-  takeBlanks(columns: number): number {
+  /** Takes so many columns of blanks, or what there is of them. */
+  takeBlanks(columns: number): void {
     let taken = 0;
     while (taken < columns && this.#at < this.#next) taken += this.#pass(columns - taken);
     this.#look();
-    return taken;
   }
   takeAll(): void {
     this.#at = this.text.length;
     this.#inTab = false;
     this.#look();
   }
-  /** As it stands now, to go back to. */
-  copy(): Line {
-    const other = new Line(this.text, this.#at);
-    [other.#column, other.#inTab] = [this.#column, this.#inTab];
-    other.#look();
-    return other;
-  }
-
   /** One blank, or as much of a tab as is asked for. */
   #pass(most: number): number {
     const width = this.text.charAt(this.#at) === "\t" ? tabStop - (this.#column % tabStop) : 1;
